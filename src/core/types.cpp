@@ -1,0 +1,59 @@
+#include "core/types.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace weir {
+
+namespace {
+
+constexpr std::array<std::string_view, type_count> names = {
+    "int8",   "int16",   "int32",   "int64",      "uint8",     "uint16",     "uint32",
+    "uint64", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble"};
+
+template <class T>
+std::string format_number(T value) {
+  if constexpr (std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>) {
+    return fmt::format("{}", static_cast<int>(value));
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+template <class T>
+std::string format_number(std::complex<T> value) {
+  return fmt::format("({},{})", value.real(), value.imag());
+}
+
+}  // namespace
+
+std::size_t size_of(Type type) {
+  return with_type(type, [](auto element) { return sizeof(element); });
+}
+
+std::string_view name_of(Type type) { return names.at(static_cast<std::size_t>(type)); }
+
+Result<Type> parse_type(std::string_view name) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return static_cast<Type>(i);
+  }
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("unknown element type '{}'{}", name, suggest(name, {names.begin(), names.end()})));
+}
+
+Result<Type> type_from_code(int code) {
+  if (code < 0 || code >= type_count) {
+    return fail(ErrorCode::invalid_argument, fmt::format("unknown element type number {}", code));
+  }
+  return static_cast<Type>(code);
+}
+
+std::string format_element(Type type, const std::byte* element) {
+  return with_type(type, [&](auto value) {
+    std::memcpy(&value, element, sizeof(value));
+    return format_number(value);
+  });
+}
+
+}  // namespace weir

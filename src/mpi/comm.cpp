@@ -1,0 +1,190 @@
+#include "mpi/comm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/options.hpp"
+
+namespace weir::mpi {
+
+struct Comm::Handle {
+  MPI_Comm comm = MPI_COMM_NULL;
+
+  explicit Handle(MPI_Comm original) { MPI_Comm_dup(original, &comm); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0 && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  }
+};
+
+Comm Comm::duplicate(MPI_Comm original) {
+  Comm comm;
+  comm.handle_ = std::make_shared<Handle>(original);
+  MPI_Comm_rank(comm.get(), &comm.rank_);
+  MPI_Comm_size(comm.get(), &comm.size_);
+  return comm;
+}
+
+MPI_Comm Comm::get() const {
+  if (!handle_) throw std::logic_error("the serial communicator has no MPI_Comm");
+  return handle_->comm;
+}
+
+void Comm::barrier() const {
+  if (handle_) MPI_Barrier(get());
+}
+
+namespace {
+
+std::int64_t reduce(const Comm& comm, std::int64_t value, MPI_Op op) {
+  if (comm.size() > 1) MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, op, comm.get());
+  return value;
+}
+
+}  // namespace
+
+std::int64_t Comm::sum(std::int64_t value) const { return is_serial() ? value : reduce(*this, value, MPI_SUM); }
+std::int64_t Comm::max(std::int64_t value) const { return is_serial() ? value : reduce(*this, value, MPI_MAX); }
+std::int64_t Comm::min(std::int64_t value) const { return is_serial() ? value : reduce(*this, value, MPI_MIN); }
+
+std::int64_t Comm::sum_of_lower_ranks(std::int64_t value) const {
+  std::int64_t below = 0;
+  if (size_ > 1) MPI_Exscan(&value, &below, 1, MPI_INT64_T, MPI_SUM, get());
+  return rank_ == 0 ? 0 : below;  // MPI leaves rank 0's result undefined
+}
+
+void Comm::broadcast_bytes(std::byte* data, std::uint64_t size, int root) const {
+  if (size_ == 1) return;
+  constexpr std::uint64_t most = 1U << 30U;  // MPI counts are 32-bit
+  for (std::uint64_t at = 0; at < size; at += most) {
+    MPI_Bcast(data + at, static_cast<int>(std::min(most, size - at)), MPI_BYTE, root, get());
+  }
+}
+
+std::string Comm::broadcast(std::string text, int root) const {
+  if (size_ == 1) return text;
+  auto length = static_cast<std::uint64_t>(text.size());
+  MPI_Bcast(&length, 1, MPI_UINT64_T, root, get());
+  text.resize(length);
+  broadcast_bytes(reinterpret_cast<std::byte*>(text.data()), length, root);
+  return text;
+}
+
+std::vector<std::string> Comm::gather_to_all(const std::string& mine) const {
+  if (size_ == 1) return {mine};
+  const auto ranks = static_cast<std::size_t>(size_);
+  std::vector<std::int64_t> lengths(ranks);
+  const auto my_length = static_cast<std::int64_t>(mine.size());
+  MPI_Allgather(&my_length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, get());
+
+  // In rounds, so that the 32-bit counts and displacements of MPI_Allgatherv hold whatever the lengths are.
+  const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  const std::int64_t round = std::max<std::int64_t>(1, (std::int64_t{1} << 30) / size_);
+  std::vector<std::string> all(ranks);
+  for (std::int64_t at = 0; at < longest; at += round) {
+    std::vector<int> counts(ranks);
+    std::vector<int> places(ranks);
+    int total = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      counts[r] = static_cast<int>(std::clamp<std::int64_t>(lengths[r] - at, 0, round));
+      places[r] = total;
+      total += counts[r];
+    }
+    std::string received(static_cast<std::size_t>(total), '\0');
+    const auto me = static_cast<std::size_t>(rank_);
+    MPI_Allgatherv(mine.data() + std::min<std::int64_t>(at, my_length), counts[me], MPI_BYTE, received.data(), counts.data(),
+                   places.data(), MPI_BYTE, get());
+    for (std::size_t r = 0; r < ranks; ++r) {
+      all[r].append(received, static_cast<std::size_t>(places[r]), static_cast<std::size_t>(counts[r]));
+    }
+  }
+  return all;
+}
+
+double patience() {
+  const char* text = std::getenv("WEIR_TIMEOUT");
+  if (text == nullptr) return 60;
+  const auto seconds = parse_seconds(text);
+  return seconds ? *seconds : 60;
+}
+
+namespace {
+
+void end_job_of_stuck_peers(const Comm& comm, const Failure& failure) {
+  fmt::print(stderr,
+             "weir: {}\nweir: the other ranks did not return from the same call within {} s (WEIR_TIMEOUT); ending the job\n",
+             failure.message(), patience());
+  std::fflush(stderr);
+  MPI_Abort(comm.get(), 1);
+}
+
+// Waits without a bound when all went well here; with a bound when this rank failed and the others may be stuck.
+void wait_for_peers(const Comm& comm, MPI_Request& request, const Status& mine) {
+  if (mine) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience());
+  for (int done = 0;;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    if (std::chrono::steady_clock::now() > deadline) end_job_of_stuck_peers(comm, mine.error());
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+std::string pack(const Failure& failure) {
+  return nlohmann::json{static_cast<int>(failure.code), failure.cause, failure.operation, failure.object, failure.advice}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Failure unpack(const std::string& text, int rank) {
+  const auto parts = nlohmann::json::parse(text);
+  return {.code = static_cast<ErrorCode>(parts[0].get<int>()),
+          .cause = parts[1].get<std::string>(),
+          .operation = parts[2].get<std::string>(),
+          .object = parts[3].get<std::string>(),
+          .advice = parts[4].get<std::string>(),
+          .rank = rank};
+}
+
+}  // namespace
+
+Status agree(const Comm& comm, Status mine) {
+  if (comm.is_serial() || comm.size() == 1) {
+    if (!mine && mine.error().rank < 0 && !comm.is_serial()) mine.error().rank = 0;
+    return mine;
+  }
+  std::int64_t failed = mine ? comm.size() : comm.rank();
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::int64_t lowest = 0;
+  MPI_Iallreduce(&failed, &lowest, 1, MPI_INT64_T, MPI_MIN, comm.get(), &request);
+  wait_for_peers(comm, request, mine);
+  if (lowest == comm.size()) return {};
+  const auto root = static_cast<int>(lowest);
+  const std::string text = comm.broadcast(comm.rank() == root ? pack(mine.error()) : std::string(), root);
+  return tl::make_unexpected(unpack(text, root));
+}
+
+Status same_everywhere(const Comm& comm, const std::string& text, std::string_view what) {
+  if (comm.size() == 1) return {};
+  const std::string first = comm.broadcast(text, 0);
+  Status mine;
+  if (first != text) {
+    mine = fail(ErrorCode::disagreement, fmt::format("{} differs between ranks: {} here, {} on rank 0", what, text, first),
+                "pass the same on every rank");
+  }
+  return agree(comm, mine);
+}
+
+}  // namespace weir::mpi

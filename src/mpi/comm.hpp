@@ -1,0 +1,67 @@
+// A communicator as a value, and the few collective operations that Weir needs, in 64-bit sizes.
+//
+// A Comm owns a duplicate of the communicator it was made from, so that Weir's messages never meet the program's. The serial
+// Comm stands for one process without MPI: every operation is local, and MPI need not be initialised.
+// Threads: one thread at a time per Comm, as MPI's collectives demand.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace weir::mpi {
+
+class Comm {
+ public:
+  static Comm serial() { return Comm(); }
+  static Comm duplicate(MPI_Comm original);  // COLLECTIVE over original
+
+  bool is_serial() const { return handle_ == nullptr; }
+  MPI_Comm get() const;  // REQUIRES: !is_serial()
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  // All COLLECTIVE.
+  Comm duplicate() const { return is_serial() ? serial() : duplicate(get()); }
+  void barrier() const;
+  std::int64_t sum(std::int64_t value) const;
+  std::int64_t max(std::int64_t value) const;
+  std::int64_t min(std::int64_t value) const;
+  std::int64_t sum_of_lower_ranks(std::int64_t value) const;
+  std::string broadcast(std::string text, int root) const;
+  std::vector<std::string> gather_to_all(const std::string& mine) const;  // in rank order
+  void broadcast_bytes(std::byte* data, std::uint64_t size, int root) const;
+
+ private:
+  Comm() = default;
+  struct Handle;
+  std::shared_ptr<Handle> handle_;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+// Makes one outcome of many. COLLECTIVE. Returns, on every rank alike, success if all succeeded, else the failure of the lowest
+// rank that failed, with its rank named. A rank that failed waits for the others at most patience(); if they are stuck inside
+// a storage library by then, it prints its failure and ends the job, since nobody can call them back.
+Status agree(const Comm& comm, Status mine);
+
+// The same for a value that every rank made for itself.
+template <class T>
+Result<T> agree(const Comm& comm, Result<T> mine) {
+  const Status together = agree(comm, mine ? Status() : Status(tl::make_unexpected(mine.error())));
+  if (!together) return tl::make_unexpected(together.error());
+  return mine;
+}
+
+// Fails on every rank unless all passed the same text; `what` names it: "the shape of variable 'T'". COLLECTIVE.
+Status same_everywhere(const Comm& comm, const std::string& text, std::string_view what);
+
+double patience();  // seconds; WEIR_TIMEOUT, default 60
+
+}  // namespace weir::mpi

@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# Configures and builds a preset of CMakePresets.json. Sourced after common.sh, packages.sh, adios2.sh and uptodate.sh.
+# shellcheck disable=SC2154 # weir_root and weir_cache come from the script that sources this
+
+preset_folder() { if [[ $1 == release ]]; then printf '%s/build\n' "$weir_root"; else printf '%s/build-%s\n' "$weir_root" "$1"; fi; }
+preset_mpi() { case $1 in mpich) echo mpich ;; no-mpi) echo none ;; *) echo openmpi ;; esac; }
+
+# cached_value BUILD_FOLDER NAME: a variable of CMake's cache
+cached_value() { sed -n "s/^$2:[A-Z]*=//p" "$1/CMakeCache.txt" 2>/dev/null || true; }
+
+# A build folder that came along with a moved or copied repository cannot be used: CMake refuses it.
+drop_foreign_cache() {
+  local home
+  home=$(cached_value "$1" CMAKE_HOME_DIRECTORY)
+  if [[ -n $home && $home != "$weir_root" ]]; then rm -rf -- "$1/CMakeCache.txt" "$1/CMakeFiles" "$1/.weir-configured"; fi
+}
+
+# configure PRESET FOLDER TESTS: runs CMake when its inputs from outside the tree changed; ninja sees to those inside.
+configure() {
+  local preset=$1 folder=$2 tests=$3 wanted
+  # Tests once turned on stay on: ./weir after ./check must not configure everything anew.
+  if [[ $tests == OFF && $(cached_value "$folder" WEIR_BUILD_TESTS) == ON ]]; then tests=ON; fi
+  local arguments=(--preset "$preset" "-DWEIR_BUILD_TESTS=$tests" -Uadios2_DIR "-Dadios2_ROOT=${adios2_root:-}")
+  wanted="${arguments[*]} ${CXX:-} ${CXXFLAGS:-} lacking: $(is_debian && missing_packages build test | tr '\n' ' ')"
+  if [[ -f $folder/build.ninja && $(cat "$folder/.weir-configured" 2>/dev/null) == "$wanted" ]]; then return 0; fi
+  rm -f -- "$folder/.weir-configured"
+  stage "configuring ($preset)" "$folder/configure.log" run_in_root mortal cmake "${arguments[@]}" || return 1
+  printf '%s\n' "$wanted" >"$folder/.weir-configured"
+}
+
+run_in_root() {
+  local back=$PWD status=0
+  cd -- "$weir_root" || return 1
+  "$@" || status=$?
+  cd -- "$back" 2>/dev/null || cd / || true
+  return "$status"
+}
+
+# build_locked PRESET FOLDER TESTS TARGET
+build_locked() {
+  local preset=$1 folder=$2 tests=$3 target=$4
+  if [[ $target == weir-cli ]] && is_up_to_date "$weir_root" "$folder"; then return 0; fi # another ./weir did it while we waited
+  begin_stamp "$folder"
+  drop_foreign_cache "$folder"
+  configure "$preset" "$folder" "$tests" || return 1
+  stage "building ($preset)" "$folder/build.log" mortal ninja -C "$folder" -j "${jobs:-$(nproc)}" "$target" || return 1
+  finish_stamp "$weir_root" "$folder" "${adios2_root:-}"
+}
+
+# build_preset PRESET TESTS TARGET: TESTS is ON or OFF. Sets adios2_root.
+build_preset() {
+  local preset=$1 folder mpi
+  folder=$(preset_folder "$preset")
+  mpi=$(preset_mpi "$preset")
+  mkdir -p -- "$folder" 2>/dev/null && [[ -w $folder ]] || { say "cannot write to the build folder $folder"; return 1; }
+  require_tools "$mpi" || return 1
+  adios2_root=
+  if [[ $mpi != none ]] && is_debian; then ensure_adios2 "$mpi"; fi
+  with_lock "$folder/.weir-lock" build_locked "$preset" "$folder" "$2" "$3"
+}
