@@ -1,3 +1,6 @@
+configure_file(cmake/version_info.hpp.in generated/version_info.hpp @ONLY)
+configure_file(cmake/build_info.hpp.in generated/build_info.hpp @ONLY)
+
 # weir_module(NAME SOURCES ... [DEPENDS module ...] [LINK library ...] [PRIVATE_LINK library ...])
 #
 # One static library per folder of src/. A module's headers are included as "NAME/header.hpp", and only the headers of the
@@ -10,8 +13,8 @@ function(weir_module name)
 
   list(TRANSFORM ARG_SOURCES PREPEND ${name}/)
   add_library(weir_${name} STATIC ${ARG_SOURCES})
-  target_include_directories(weir_${name} PUBLIC ${view} ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(weir_${name} PUBLIC ${view} ${PROJECT_SOURCE_DIR}/include
+    PRIVATE ${PROJECT_BINARY_DIR}/generated)
   list(TRANSFORM ARG_DEPENDS PREPEND weir_)
   target_link_libraries(weir_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK} PRIVATE weir_build_flags ${ARG_PRIVATE_LINK})
-  set_property(GLOBAL APPEND PROPERTY WEIR_MODULES weir_${name})
 endfunction()

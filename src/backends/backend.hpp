@@ -98,6 +98,8 @@ class Input {
   virtual const std::vector<Attribute>& attributes() const = 0;
   // COLLECTIVE or LOCAL, as place.access says.
   virtual Status read(const Place& place, std::span<const TargetBlock> blocks) = 0;
+  // COLLECTIVE. Destroying an Input without it is LOCAL and may leave handles open until the process ends.
+  virtual Status close() = 0;
 };
 
 struct FileSpec {

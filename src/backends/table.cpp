@@ -15,9 +15,10 @@ namespace weir::backends {
 namespace fs = std::filesystem;
 
 std::span<const Entry> table() {
+  // Formats with a signature come first: a plain file is only known by the .json beside it.
   static const std::vector<Entry> entries = {
-      posix_entry(),       mpiio_entry(), hdf5_entry(),   adios2_bp5_entry(), adios2_bp4_entry(),
-      adios2_hdf5_entry(), null_entry(),  memory_entry(), faulty_entry(),
+      hdf5_entry(),  adios2_bp5_entry(), adios2_bp4_entry(), adios2_hdf5_entry(), posix_entry(),
+      mpiio_entry(), null_entry(),       memory_entry(),     faulty_entry(),
   };
   return entries;
 }

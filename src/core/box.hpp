@@ -1,4 +1,4 @@
-// Boxes: the rectangular part of a global array that somebody owns. C order, 64-bit, any number of dimensions up to max_rank.
+// Boxes: the rectangular part of a global array that somebody owns. C order, 64-bit, from 1 to max_rank dimensions.
 #pragma once
 
 #include <functional>

@@ -55,10 +55,16 @@ tl::unexpected<Failure> JsonObject::wrong(const std::string& key, std::string_vi
   return fail(ErrorCode::corrupt, fmt::format("'{}' is not {}", place, expected));
 }
 
+std::optional<std::uint64_t> as_size(const Json& value) {
+  const bool fits = value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+  return fits ? std::optional(value.get<std::uint64_t>()) : std::nullopt;
+}
+
 Result<std::uint64_t> JsonObject::size(const std::string& key) const {
   const auto found = value_->find(key);
-  if (found == value_->end() || !found->is_number_unsigned()) return wrong(key, "a whole number of 0 or more");
-  return found->get<std::uint64_t>();
+  const auto size = found == value_->end() ? std::nullopt : as_size(*found);
+  if (!size) return wrong(key, "a whole number of 0 or more");
+  return *size;
 }
 
 Result<std::int64_t> JsonObject::integer(const std::string& key) const {

@@ -18,6 +18,9 @@ using Json = nlohmann::ordered_json;
 Result<Json> parse_json(std::string_view text);
 Result<Json> load_json(const std::filesystem::path& path);  // failures name the file
 
+// The value as a whole number of 0 or more, if it is one.
+std::optional<std::uint64_t> as_size(const Json& value);
+
 // Reads the members of one JSON object with their types checked; `where` ("variables[2]") is named in errors.
 class JsonObject {
  public:

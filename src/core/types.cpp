@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <cstdlib>
 
 namespace weir {
 
@@ -24,6 +26,37 @@ std::string format_number(T value) {
 template <class T>
 std::string format_number(std::complex<T> value) {
   return fmt::format("({},{})", value.real(), value.imag());
+}
+
+template <class T>
+bool parse_number(const char*& text, T& value) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto [stop, error] = std::from_chars(text, text + std::strlen(text), value);
+    text = stop;
+    return error == std::errc{};
+  } else {
+    char* end = nullptr;
+    errno = 0;
+    if constexpr (std::is_same_v<T, float>) value = std::strtof(text, &end);
+    if constexpr (std::is_same_v<T, double>) value = std::strtod(text, &end);
+    if constexpr (std::is_same_v<T, long double>) value = std::strtold(text, &end);
+    // Subnormal results set ERANGE too; only an overflow has the wrong value.
+    const bool overflow = errno == ERANGE && (value > 1 || value < -1);
+    const bool good = end != text && !overflow;
+    text = end;
+    return good;
+  }
+}
+
+template <class T>
+bool parse_number(const char*& text, std::complex<T>& value) {
+  T real{};
+  T imaginary{};
+  if (*text++ != '(' || !parse_number(text, real) || *text++ != ',' || !parse_number(text, imaginary) || *text++ != ')') {
+    return false;
+  }
+  value = {real, imaginary};
+  return true;
 }
 
 }  // namespace
@@ -53,6 +86,18 @@ std::string format_element(Type type, const std::byte* element) {
   return with_type(type, [&](auto value) {
     std::memcpy(&value, element, sizeof(value));
     return format_number(value);
+  });
+}
+
+Status parse_element(Type type, const std::string& text, std::vector<std::byte>& bytes) {
+  return with_type(type, [&](auto value) -> Status {
+    const char* at = text.c_str();
+    if (!parse_number(at, value) || at != text.c_str() + text.size()) {
+      return fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a value of type {}", text, name_of(type)));
+    }
+    const auto* begin = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), begin, begin + sizeof(value));
+    return {};
   });
 }
 

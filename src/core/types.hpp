@@ -60,5 +60,7 @@ using AttributeValue = std::variant<std::string, Values>;
 
 // One element as text: "3", "1.5", "(1,-2)". Reads back to the same value.
 std::string format_element(Type type, const std::byte* element);
+// The reverse; the text must be used up and the value must fit. Appends to `bytes`.
+Status parse_element(Type type, const std::string& text, std::vector<std::byte>& bytes);
 
 }  // namespace weir

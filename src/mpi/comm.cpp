@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -185,6 +187,20 @@ Status same_everywhere(const Comm& comm, const std::string& text, std::string_vi
                 "pass the same on every rank");
   }
   return agree(comm, mine);
+}
+
+Result<bool> vote(const Comm& comm, const std::string& call, const Status& mine, bool flag) {
+  if (comm.size() == 1) {
+    WEIR_TRY(agree(comm, mine));
+    return flag;
+  }
+  // Minimum and, through the complement, maximum of a digest: equal only if everybody has the same.
+  const auto digest = static_cast<std::int64_t>(std::hash<std::string>{}(call));
+  std::array<std::int64_t, 4> ballot = {mine ? comm.size() : comm.rank(), digest, ~digest, flag ? -1 : 0};
+  MPI_Allreduce(MPI_IN_PLACE, ballot.data(), static_cast<int>(ballot.size()), MPI_INT64_T, MPI_MIN, comm.get());
+  if (ballot[0] < comm.size()) WEIR_TRY(agree(comm, mine));
+  if (ballot[1] != ~ballot[2]) WEIR_TRY(same_everywhere(comm, call, "the call"));
+  return ballot[3] != 0;
 }
 
 }  // namespace weir::mpi

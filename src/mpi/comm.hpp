@@ -62,6 +62,10 @@ Result<T> agree(const Comm& comm, Result<T> mine) {
 // Fails on every rank unless all passed the same text; `what` names it: "the shape of variable 'T'". COLLECTIVE.
 Status same_everywhere(const Comm& comm, const std::string& text, std::string_view what);
 
+// Opens a collective call: makes sure that all ranks make the same one (`call` describes it in words, arguments included) and that
+// none of them has failed so far. Returns whether any rank raised its flag. COLLECTIVE, one small reduction when all is well.
+Result<bool> vote(const Comm& comm, const std::string& call, const Status& mine, bool flag = false);
+
 double patience();  // seconds; WEIR_TIMEOUT, default 60
 
 }  // namespace weir::mpi

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # ADIOS2 for releases of Debian that have no package of it: built once from Debian 13's source, kept in the cache folder.
-# Sourced after common.sh and mirror.sh. A prefix exists only when it is whole: built aside, then renamed into place.
-# shellcheck disable=SC2154 # weir_cache comes from choose_cache
+# Sourced after common.sh, mirror.sh and packages.sh. A prefix exists only when it is whole: built aside, then renamed into place.
+# shellcheck disable=SC2154,SC2034 # weir_cache comes from choose_cache; scratch_folder and adios2_root are for others
 
 adios2_version=2.10.2
+adios2_oldest=2.9 # what CMake asks for
 adios2_recipe=1 # raise it when the options below change: the cached builds are then made anew
 adios2_tarball=adios2_2.10.2+dfsg1.orig.tar.xz
 adios2_sha256=b2ed2baeb589df71675f319e3179bcf518adaf1f09c95aa682e76bef7639139a
@@ -26,7 +27,22 @@ adios2_prefix() {
     "$mpi" "$(upstream_version "lib$mpi-dev")" "$(upstream_version "libhdf5-$mpi-dev")" "$(upstream_version g++)" "$(uname -m)"
 }
 
-adios2_is_packaged_here() { [[ $1 == openmpi && $(upstream_version "$adios2_package") != none ]]; }
+# Debian's package is for Open MPI; an older release's would lack what Weir calls.
+adios2_is_packaged_here() {
+  local version
+  [[ $1 == openmpi ]] || return 1
+  version=$(upstream_version "$adios2_package")
+  [[ $version != none && $(printf '%s\n' "$adios2_oldest" "$version" | sort -V | head -n 1) == "$adios2_oldest" ]]
+}
+
+# install_adios2_package LOG: succeeds only where this release of Debian has it, new enough
+install_adios2_package() {
+  local log=$1 candidate
+  run_apt "$log" update || true
+  candidate=$(apt-cache policy "$adios2_package" | sed -n 's/^ *Candidate: //p')
+  case $candidate in '' | '('*) return 1 ;; esac
+  dpkg --compare-versions "$candidate" ge "$adios2_oldest" && run_apt "$log" install "$adios2_package"
+}
 
 tarball_is_good() { [[ -f $1 ]] && printf '%s  %s\n' "$adios2_sha256" "$1" | sha256sum --check --status; }
 
@@ -64,13 +80,16 @@ get_tarball() {
 }
 
 # Most features default to "if found": state each, so that the result does not depend on what else the machine has.
-# BZip2 is the one compressor, as Debian 13's package has it.
+# BZip2 is the one compressor, as Debian 13's package has it. The run path lets its tools (bpls) and libraries find each other.
+# Its script adios2-config is left out: installing that configures a project with make, which need not be here.
+# shellcheck disable=SC2016 # $ORIGIN is the loader's
 adios2_options() {
   local mpi=$1 prefix=$2 shim=$3 feature hdf5=ON
   [[ $(upstream_version "libhdf5-$mpi-dev") != none ]] || hdf5=OFF
-  printf '%s\n' -DCMAKE_BUILD_TYPE=Release "-DCMAKE_INSTALL_PREFIX=$prefix" -DBUILD_SHARED_LIBS=ON -DBUILD_TESTING=OFF \
+  printf '%s\n' -DCMAKE_BUILD_TYPE=Release "-DCMAKE_INSTALL_PREFIX=$prefix" '-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib' \
+    -DBUILD_SHARED_LIBS=ON -DBUILD_TESTING=OFF \
     -DADIOS2_BUILD_EXAMPLES=OFF -DADIOS2_RUN_INSTALL_TEST=OFF -DADIOS2_USE_MPI=ON "-DADIOS2_USE_HDF5=$hdf5" \
-    -DADIOS2_USE_BZip2=AUTO -DADIOS2_USE_Endian_Reverse=ON \
+    -DADIOS2_USE_BZip2=AUTO -DADIOS2_USE_Endian_Reverse=ON -DADIOS2_INSTALL_GENERATE_CONFIG=OFF \
     -DHDF5_PREFER_PARALLEL=ON "-DHDF5_C_COMPILER_EXECUTABLE=$(command -v "h5pcc.$mpi" || echo "h5pcc.$mpi")" \
     "-DMPI_C_COMPILER=mpicc.$mpi" "-DMPI_CXX_COMPILER=mpicxx.$mpi" "-DMPIEXEC_EXECUTABLE=$(command -v "mpiexec.$mpi")"
   for feature in Blosc2 ZFP SZ LIBPRESSIO MGARD PNG CUDA Kokkos DAOS DataMan DataSpaces MHS SST SSC ZeroMQ HDF5_VOL IME Python \
@@ -82,10 +101,10 @@ adios2_options() {
   printf '%s\n' -DADIOS2_USE_EXTERNAL_DEPENDENCIES=ON -DADIOS2_USE_EXTERNAL_ENET=ON "-Denet_DIR=$shim"
 }
 
-# build_adios2 MPI PREFIX WORK_FOLDER: the whole recipe, all of it in WORK_FOLDER but for the last rename
+# build_adios2 MPI PREFIX WORK_FOLDER: the whole recipe, all of it in WORK_FOLDER but for the last rename.
+# REQUIRES: get_tarball was successful.
 build_adios2() {
   local mpi=$1 prefix=$2 work=$3 options
-  get_tarball "$work" || return 1
   mkdir -p -- "$work/source" "$work/shim/enet" "$work/stage"
   : >"$work/shim/enet/enet-config.cmake"
   tar -xf "$weir_cache/downloads/$adios2_tarball" -C "$work/source" --strip-components=1 || return 1
@@ -98,12 +117,22 @@ build_adios2() {
 
 # ensure_adios2_locked MPI PREFIX: REQUIRES the cache's lock; so whatever is left in the work folder is of a run that was killed
 ensure_adios2_locked() {
-  local mpi=$1 prefix=$2 work=$weir_cache/work/adios2-$1 status=0
-  [[ ! -d $prefix ]] || return 0
+  local mpi=$1 prefix=$2 work=$weir_cache/work/adios2-$1 status=0 log=$weir_cache/logs/adios2-$1.log
+  if [[ -d $prefix ]] || adios2_is_packaged_here "$mpi"; then return 0; fi
+  mkdir -p -- "${log%/*}"
+  if [[ $mpi == openmpi ]] && may_install; then
+    # shellcheck disable=SC2094 # it looks there for the reason of a failure
+    if install_adios2_package "$log" >"$log" 2>&1 </dev/null; then return 0; fi
+  fi
   scratch_folder=$work
   rm -rf -- "$work" && mkdir -p -- "$work"
-  stage "building ADIOS2 $adios2_version for $mpi (once; about 4 minutes on two cores)" "$weir_cache/logs/adios2-$mpi.log" \
-    build_adios2 "$mpi" "$prefix" "$work" || status=$?
+  if ! get_tarball "$work" >"$weir_cache/logs/adios2-source.log" 2>&1 </dev/null; then
+    say "cannot fetch the source of ADIOS2 (offline? then put $adios2_tarball into $weir_cache/downloads; see $weir_cache/logs)"
+    status=1
+  else
+    stage "building ADIOS2 $adios2_version for $mpi (once; about 4 minutes on two cores)" "$log" \
+      build_adios2 "$mpi" "$prefix" "$work" || status=$?
+  fi
   rm -rf -- "$work"
   scratch_folder=
   return "$status"
@@ -120,9 +149,8 @@ ensure_adios2() {
     if with_lock "$weir_cache/lock" ensure_adios2_locked "$mpi" "$prefix"; then forget_failure "adios2-$mpi"
     else
       remember_failure "adios2-$mpi" "see $weir_cache/logs/adios2-$mpi.log"
-      say "going on without ADIOS2 (offline? put $adios2_tarball into $weir_cache/downloads and set WEIR_RETRY=1)"
+      say "going on without ADIOS2 (tried again by ./check, with WEIR_RETRY=1, or at a build after an hour)"
     fi
   fi
-  # shellcheck disable=SC2034 # for whoever sourced this
   if [[ -d $prefix ]]; then adios2_root=$prefix; fi
 }

@@ -17,10 +17,12 @@ drop_foreign_cache() {
 
 # configure PRESET FOLDER TESTS: runs CMake when its inputs from outside the tree changed; ninja sees to those inside.
 configure() {
-  local preset=$1 folder=$2 tests=$3 wanted
+  local preset=$1 folder=$2 tests=$3 wanted adios2=auto
   # Tests once turned on stay on: ./weir after ./check must not configure everything anew.
   if [[ $tests == OFF && $(cached_value "$folder" WEIR_BUILD_TESTS) == ON ]]; then tests=ON; fi
-  local arguments=(--preset "$preset" "-DWEIR_BUILD_TESTS=$tests" -Uadios2_DIR "-Dadios2_ROOT=${adios2_root:-}")
+  # Debian's own ADIOS2 is Open MPI's; with another MPI it would be found all the same, and crash.
+  if [[ -z ${adios2_root:-} && $(preset_mpi "$preset") != openmpi ]]; then adios2=off; fi
+  local arguments=(--preset "$preset" "-DWEIR_BUILD_TESTS=$tests" "-DWEIR_ADIOS2=$adios2" -Uadios2_DIR "-Dadios2_ROOT=${adios2_root:-}")
   wanted="${arguments[*]} ${CXX:-} ${CXXFLAGS:-} lacking: $(is_debian && missing_packages build test | tr '\n' ' ')"
   if [[ -f $folder/build.ninja && $(cat "$folder/.weir-configured" 2>/dev/null) == "$wanted" ]]; then return 0; fi
   rm -f -- "$folder/.weir-configured"
@@ -39,7 +41,9 @@ run_in_root() {
 # build_locked PRESET FOLDER TESTS TARGET
 build_locked() {
   local preset=$1 folder=$2 tests=$3 target=$4
-  if [[ $target == weir-cli ]] && is_up_to_date "$weir_root" "$folder"; then return 0; fi # another ./weir did it while we waited
+  # Another ./weir may have done it while we waited for the lock.
+  if [[ $target == weir-cli && $(sed -n 2p "$folder/.weir-built" 2>/dev/null) == "${adios2_root:-none}" ]] &&
+    is_up_to_date "$weir_root" "$folder"; then return 0; fi
   begin_stamp "$folder"
   drop_foreign_cache "$folder"
   configure "$preset" "$folder" "$tests" || return 1
@@ -52,7 +56,7 @@ build_preset() {
   local preset=$1 folder mpi
   folder=$(preset_folder "$preset")
   mpi=$(preset_mpi "$preset")
-  mkdir -p -- "$folder" 2>/dev/null && [[ -w $folder ]] || { say "cannot write to the build folder $folder"; return 1; }
+  if ! can_write_folder "$folder"; then say "cannot write to the build folder $folder"; return 1; fi
   require_tools "$mpi" || return 1
   adios2_root=
   if [[ $mpi != none ]] && is_debian; then ensure_adios2 "$mpi"; fi

@@ -73,9 +73,11 @@ without_locks() (
   exec "$@"
 )
 
-# mortal COMMAND...: a command that is ended when this script is, even by kill -9.
+# mortal [--kill] COMMAND...: a command that is ended (--kill: by force) when this script is, even by kill -9.
 mortal() {
-  if command -v setpriv >/dev/null && setpriv --pdeathsig TERM true 2>/dev/null; then setpriv --pdeathsig TERM "$@"
+  local signal=TERM
+  if [[ $1 == --kill ]]; then signal=KILL; shift; fi
+  if command -v setpriv >/dev/null && setpriv --pdeathsig "$signal" true 2>/dev/null; then setpriv --pdeathsig "$signal" "$@"
   else "$@"
   fi
 }
@@ -112,9 +114,8 @@ stage() {
   local title=$1 log=$2 start=$SECONDS status=0
   shift 2
   mkdir -p -- "${log%/*}" && : >"$log"
-  if [[ -t 2 ]]; then stage_ticker "$title" "$log" "$start" & stage_ticker_pid=$!
-  else printf 'weir: %s ... ' "$title" >&2
-  fi
+  printf 'weir: %s ... ' "$title" >&2
+  if [[ -t 2 ]]; then stage_ticker "$title" "$log" "$start" & stage_ticker_pid=$!; fi
   "$@" >>"$log" 2>&1 </dev/null || status=$?
   if [[ -n ${stage_ticker_pid:-} ]]; then
     kill "$stage_ticker_pid" 2>/dev/null; wait "$stage_ticker_pid" 2>/dev/null || true

@@ -16,9 +16,9 @@ listed_packages() {
 missing_packages() {
   local wanted installed need package choice
   wanted=$(listed_packages "$@")
-  # shellcheck disable=SC2086,SC2046 # a list of words is meant
-  installed=" $(dpkg-query -W -f '${db:Status-Status}=${Package}\n' $(awk '{ gsub(/\|/, " ", $2); print $2 }' <<<"$wanted") 2>/dev/null |
-    sed -n 's/^installed=//p' | tr '\n' ' ') "
+  # shellcheck disable=SC2046 # a list of words is meant. dpkg-query fails when it does not know one: that is an answer too
+  installed=" $({ dpkg-query -W -f '${db:Status-Status}=${Package}\n' \
+    $(awk '{ gsub(/\|/, " ", $2); print $2 }' <<<"$wanted") 2>/dev/null || true; } | sed -n 's/^installed=//p' | tr '\n' ' ') "
   while read -r need package; do
     for choice in ${package//|/ }; do
       if [[ $installed == *" $choice "* ]]; then continue 2; fi

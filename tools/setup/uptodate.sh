@@ -8,7 +8,7 @@ is_up_to_date() {
   [[ -x $2/bin/weir && -f $stamp ]] || return 1
   { read -r built_at && read -r adios2; } <"$stamp" || return 1
   [[ $built_at == "$root" && ( $adios2 == none || -d $adios2 ) ]] || return 1
-  for input in CMakeLists.txt CMakePresets.json cmake include src tools; do
+  for input in CMakeLists.txt CMakePresets.json cmake include src tools/weir tools/setup; do
     if [[ -e $root/$input ]]; then inputs+=("$root/$input"); fi
   done
   # -cnewer, not -newer: a file put in place with an old modification time (cp -p, tar, mv) counts too

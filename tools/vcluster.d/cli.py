@@ -37,7 +37,8 @@ why), 124 --timeout; `run` and `exec` pass on the exit code of what they ran, 12
 The state is kept in {DEFAULT_STORE}, or in the folder that {STORE_VARIABLE} names.
 """
 
-RUN_USAGE = "vcluster run [--name NAME] [-n RANKS] [--mpi openmpi|mpich] [--timeout SECONDS] [LAUNCHER OPTION...] -- PROGRAM [ARGUMENT...]"
+RUN_USAGE = ("vcluster run [--name NAME] [-n RANKS] [--mpi openmpi|mpich] [--timeout SECONDS] [LAUNCHER OPTION...] "
+             "-- PROGRAM [ARGUMENT...]")
 
 RUN_HELP = f"""\
 usage: {RUN_USAGE}

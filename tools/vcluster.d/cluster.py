@@ -15,13 +15,14 @@ import os
 import re
 import shlex
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import system
 from errors import Failure, UsageError
-from system import Namespace, Process, command
+from system import Namespace, command
 
 DEFAULT_STORE = "/run/weir-vcluster"
 STORE_VARIABLE = "WEIR_VCLUSTER_STATE"
@@ -105,6 +106,10 @@ class Node:
     def sysfs(self) -> Path:
         return self.folder / f"{self.name}.sys"
 
+    @property
+    def boot_id_file(self) -> Path:
+        return self.folder / f"{self.name}.boot"
+
     def counter(self, name: str) -> int:
         return int((self.sysfs / "class/net" / INTERFACE / "statistics" / name).read_text())
 
@@ -134,6 +139,14 @@ class Cluster:
     @property
     def hosts(self) -> Path:
         return self.folder / "hosts"
+
+    @property
+    def open_mpi_hosts(self) -> Path:
+        return self.folder / "hosts.openmpi"
+
+    @property
+    def mpich_hosts(self) -> Path:
+        return self.folder / "hosts.mpich"
 
     @property
     def enter(self) -> Path:
@@ -174,10 +187,6 @@ def pinned_namespaces(folder: Path) -> list[Namespace]:
     return [namespace for namespace in found if namespace and namespace.device != own]  # else not mounted yet
 
 
-def processes_of(folder: Path) -> list[Process]:
-    return list(system.processes_in(pinned_namespaces(folder)))
-
-
 class Store:
     """The clusters of this machine. Whoever looks or changes holds the lock, so what is unfinished was abandoned."""
 
@@ -187,7 +196,10 @@ class Store:
 
     @classmethod
     def default(cls) -> Store:
-        return cls(Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE).absolute())
+        root = Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE).absolute()
+        if not re.fullmatch(r"[\w./+-]+", str(root)):  # the launchers of MPI cut the agent's path at a space
+            raise UsageError(f"{STORE_VARIABLE} '{root}': expected a path of letters, digits and . _ + - only")
+        return cls(root)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -304,8 +316,12 @@ class Store:
         cluster.session_folder.chmod(0o1777)
         for pin in [cluster.switch_file, *(f for n in cluster.nodes for f in (n.network_file, n.host_name_file))]:
             pin.touch()
+        for node in cluster.nodes:
+            node.boot_id_file.write_text(f"{uuid.uuid4()}\n")
         lines = ["127.0.0.1 localhost", *(f"{node.address} {node.name}" for node in cluster.nodes)]
         cluster.hosts.write_text("\n".join(lines) + "\n")
+        cluster.open_mpi_hosts.write_text("".join(f"{node.name} slots={cluster.slots}\n" for node in cluster.nodes))
+        cluster.mpich_hosts.write_text("".join(f"{node.name}:{cluster.slots}\n" for node in cluster.nodes))
         for path, text in ((cluster.enter, enter_script(cluster)), (cluster.agent, agent_script(cluster))):
             path.write_text(text)
             path.chmod(0o755)
@@ -349,7 +365,10 @@ def ports_script(cluster: Cluster) -> str:
 
 
 def enter_script(cluster: Cluster) -> str:
-    """Besides the namespaces a command gets a view of /etc/hosts and /sys in which only the cluster exists."""
+    """Besides the namespaces a command gets a view of /etc/hosts and /sys in which only the cluster exists.
+
+    And a boot id of the node's own: UCX tells machines apart by it, and would join the nodes by shared memory.
+    """
     folder, hosts = shlex.quote(str(cluster.namespace_folder)), shlex.quote(str(cluster.hosts))
     return f"""#!/bin/sh
 # enter NODE COMMAND...: runs the command in a node of cluster {cluster.name}
@@ -359,6 +378,7 @@ shift
 exec nsenter --net="$pins.net" --uts="$pins.uts" unshare --mount --propagation slave sh -ec '
     mount -n --bind "$1" /etc/hosts
     for tree in class/net devices/virtual/net; do mount -n --bind "$2.sys/$tree" "/sys/$tree"; done
+    mount -n --bind "$2.boot" /proc/sys/kernel/random/boot_id
     shift 2
     exec "$@"' enter {hosts} "$pins" "$@"
 """

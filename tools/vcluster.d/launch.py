@@ -24,16 +24,13 @@ GRACE_SECONDS = 5.0  # for a launcher to end its job when asked
 
 
 def open_mpi_environment(cluster: Cluster) -> dict[str, str]:
-    hostfile = cluster.folder / "hosts.openmpi"
-    hostfile.write_text("".join(f"{node.name} slots={cluster.slots}\n" for node in cluster.nodes))
     mca = {
         "plm": "rsh",
         "plm_rsh_agent": cluster.agent,
-        "orte_default_hostfile": hostfile,
+        "orte_default_hostfile": cluster.open_mpi_hosts,
         "orte_tmpdir_base": cluster.session_folder,
         "oob_tcp_if_include": INTERFACE,
         "btl_tcp_if_include": INTERFACE,
-        # UCX tells machines apart by their boot id: it would join the nodes through shared memory.
         "pml": "ob1",
         "osc": "^ucx",
         "btl": "self,vader,tcp",
@@ -41,16 +38,14 @@ def open_mpi_environment(cluster: Cluster) -> dict[str, str]:
         # Nodes share the machine's few cores: nothing is pinned, and who waits lets others work.
         "mpi_yield_when_idle": 1,
         "hwloc_base_binding_policy": "none",
-        "rmaps_base_mapping_policy": "slot",
     }
     prte = {  # Open MPI 5 starts its jobs through PRRTE
         "plm": "ssh",
         "plm_ssh_agent": cluster.agent,
-        "prte_default_hostfile": hostfile,
+        "prte_default_hostfile": cluster.open_mpi_hosts,
         "prte_tmpdir_base": cluster.session_folder,
         "prte_if_include": INTERFACE,
         "hwloc_default_binding_policy": "none",
-        "rmaps_default_mapping_policy": "slot",
     }
     root = {f"{p}_ALLOW_RUN_AS_ROOT{suffix}": "1" for p in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
     return (root | {f"OMPI_MCA_{key}": str(value) for key, value in mca.items()}
@@ -58,15 +53,12 @@ def open_mpi_environment(cluster: Cluster) -> dict[str, str]:
 
 
 def mpich_environment(cluster: Cluster) -> dict[str, str]:
-    hostfile = cluster.folder / "hosts.mpich"
-    hostfile.write_text("".join(f"{node.name}:{cluster.slots}\n" for node in cluster.nodes))
     return {
         "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": str(cluster.agent),
-        "HYDRA_HOST_FILE": str(hostfile),
+        "HYDRA_HOST_FILE": str(cluster.mpich_hosts),
         "HYDRA_IFACE": INTERFACE,
-        # Between nodes only; within a node MPICH has shared memory of its own. UCX's would join the nodes (see above).
-        "UCX_TLS": "tcp,self",
+        "UCX_TLS": "tcp,sm,self",
         "UCX_NET_DEVICES": INTERFACE,
         "FI_PROVIDER": "tcp",
         "FI_TCP_IFACE": INTERFACE,
@@ -95,7 +87,7 @@ class Library:
         return None
 
 
-OPEN_MPI = Library("openmpi", "Open MPI", "libmpi.so", ("mpirun.openmpi", "mpirun"), r"\(Open MPI\) (\S+)")
+OPEN_MPI = Library("openmpi", "Open MPI", "libmpi.so", ("mpirun.openmpi", "mpirun"), r"\((?:Open MPI|OpenRTE)\) (\S+)")
 MPICH = Library("mpich", "MPICH", "libmpich.so", ("mpirun.mpich", "mpiexec.hydra", "mpirun"),
                 r"(?s)HYDRA.*?Version:\s+(\S+)")
 LIBRARIES = {library.key: library for library in (OPEN_MPI, MPICH)}

@@ -113,13 +113,13 @@ class Process:
             return b""
 
 
-def processes_in(namespaces: Iterable[Namespace]) -> Iterator[Process]:
+def processes_in(namespaces: Iterable[Namespace | None]) -> Iterator[Process]:
     """Living processes in any of these network namespaces (zombies have left theirs)."""
-    wanted = set(namespaces)
+    wanted = set(namespaces) - {None}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             namespace = Namespace.of_file(f"/proc/{entry}/ns/net")
-            if namespace in wanted:
+            if namespace and namespace in wanted:
                 yield Process(int(entry), namespace)
 
 

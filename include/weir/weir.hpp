@@ -1,0 +1,201 @@
+// Weir's programming interface in C++.
+//
+//     weir::Session io(MPI_COMM_WORLD);
+//     weir::File out = io.create("run.h5");                       // the backend follows from the name, or {.backend = "adios2-bp5"}
+//     auto ticket = out.write("T", field, {.shape = {NX, NY}, .offset = {x0, y0}, .count = {nx, ny}, .step = 0});
+//     ticket.wait();                                              // errors arrive here
+//     out.close();                                                // now "run.h5" exists, and is whole
+//
+//     weir::Reader in = io.open("run.h5");
+//     in.read("T", field, {.offset = {x0, y0}, .count = {nx, ny}, .step = 0});
+//
+// Calls are COLLECTIVE over the session's communicator unless they say LOCAL. A failure is the same on every rank: weir::Error
+// with the file, the rank and the cause. A file stands under its name only when it is whole: until close() returns it is
+// NAME.partial.XXXXXX, and a file of the same name that was there before stays untouched.
+//
+// Threads: one thread at a time per Session and everything made from it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "weir/types.hpp"
+
+namespace weir {
+
+struct FileOptions {
+  std::string backend = {};                         // "": by the extension of the name, or as the plan says
+  std::map<std::string, std::string> options = {};  // of the backend: {{"deflate", "4"}}; 'weir version --backends' lists them
+  bool checksums = false;                           // xxh3 of every block, stored in the file, checked by 'weir verify FILE'
+  bool fsync = false;                               // close() returns when the data is on disk, not only with the system
+};
+
+struct WriteOptions {
+  Extent shape = {};                     // of the whole array; may be left out once the variable is known
+  Extent offset = {};                    // of this rank's block; left out: zeros
+  Extent count = {};                     // of this rank's block; left out: the whole array
+  std::optional<std::int64_t> step = {}; // left out: the array is written once; else steps count up, any increment
+  bool independent = false;              // LOCAL: only this rank calls. The place must have been reserved
+};
+
+struct ReadOptions {
+  Extent offset = {};  // left out: zeros
+  Extent count = {};   // left out: the whole array
+  std::optional<std::int64_t> step = {};
+  bool independent = false;  // LOCAL
+};
+
+// An attribute as read: a text, or some numbers.
+struct Attribute {
+  std::string variable;  // "": of the file
+  std::string name;
+  bool is_text = false;
+  std::string text;
+  Type type = Type::uint8;          // of the numbers
+  std::vector<std::byte> elements;  // the numbers, as in memory
+};
+
+struct VariableInfo {
+  std::string name;
+  Type type = Type::uint8;
+  Extent shape;
+  bool stepped = false;
+  std::vector<std::int64_t> steps;  // the steps that were written; empty when not stepped
+};
+
+// One write under way. Copies refer to the same write. LOCAL.
+class WEIR_API Ticket {
+ public:
+  Ticket();
+  bool test();  // is it over? The data may then be reused. Never throws
+  void wait();  // until it is over; throws weir::Error if it failed. In any order, as often as you like
+
+  struct State;
+  explicit Ticket(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+// A file being written. When it goes out of scope without close() it is closed, with errors printed on stderr; when an exception
+// takes it out of scope it is given up, without waiting for other ranks.
+class WEIR_API File {
+ public:
+  struct Impl;
+  explicit File(std::unique_ptr<Impl> impl);
+  File(File&&) noexcept;
+  File& operator=(File&&) noexcept;
+  ~File();
+
+  // `data` holds this rank's block in C order: a vector, span, array, or weir::Buffer of elements.
+  // An error is kept for ticket.wait(); if nobody waits, close() throws it.
+  template <class Range>
+  Ticket write(const std::string& name, const Range& data, const WriteOptions& options) {
+    const auto elements = std::span(std::data(data), std::size(data));
+    using T = std::remove_cv_t<typename decltype(elements)::element_type>;
+    return write_elements(name, type_of<T>(), elements.data(), elements.size(), options);
+  }
+  Ticket write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements, const WriteOptions& options);
+
+  // Makes a variable known and, for independent writing, makes room for it (for one step of it, when given).
+  void reserve(const std::string& name, Type type, const Extent& shape, std::optional<std::int64_t> step = std::nullopt);
+
+  void set_attribute(const std::string& name, const std::string& text);
+  void set_attribute(const std::string& name, Type type, const void* elements, std::uint64_t count);
+  void set_variable_attribute(const std::string& variable, const std::string& name, const std::string& text);
+  void set_variable_attribute(const std::string& variable, const std::string& name, Type type, const void* elements,
+                              std::uint64_t count);
+
+  // The file gets its name. Throws if any write failed that nobody waited for, or that left the file incomplete; the file is
+  // then removed.
+  void close();
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// A file being read.
+class WEIR_API Reader {
+ public:
+  struct Impl;
+  explicit Reader(std::unique_ptr<Impl> impl);
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader();  // LOCAL; prefer close()
+
+  const std::vector<VariableInfo>& variables() const;  // LOCAL
+  const std::vector<Attribute>& attributes() const;    // LOCAL
+  const VariableInfo& variable(const std::string& name) const;  // LOCAL; throws not_found, with a suggestion
+  const std::string& backend() const;                  // LOCAL
+
+  // Fills `data`, which must be as large as the block.
+  template <class Range>
+  void read(const std::string& name, Range&& data, const ReadOptions& options = {}) {
+    const auto elements = std::span(std::data(data), std::size(data));
+    using T = typename decltype(elements)::element_type;
+    read_elements(name, type_of<T>(), elements.data(), elements.size(), options);
+  }
+  void read_elements(const std::string& name, Type type, void* data, std::uint64_t elements, const ReadOptions& options);
+
+  void close();
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// An array allocated by Weir. For now: aligned to a page; later: written without a copy.
+template <class T>
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(std::shared_ptr<void> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
+  T* data() { return static_cast<T*>(memory_.get()); }
+  const T* data() const { return static_cast<const T*>(memory_.get()); }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) { return data()[i]; }
+  const T& operator[](std::size_t i) const { return data()[i]; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+
+ private:
+  std::shared_ptr<void> memory_;
+  std::size_t size_ = 0;
+};
+
+// The way in. Reads the plan that the environment names (WEIR_PLAN), if any.
+class WEIR_API Session {
+ public:
+  explicit Session(MPI_Comm comm);
+  static Session serial();  // LOCAL: one process, and MPI need not be initialised
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  MPI_Comm compute() const;  // LOCAL: to be used by the program in place of the communicator it passed
+
+  File create(const std::string& path, const FileOptions& options = {});
+  Reader open(const std::string& path, const FileOptions& options = {});  // the backend is found by content
+
+  template <class T>
+  Buffer<T> allocate(std::size_t size) {  // LOCAL; zeroed
+    return Buffer<T>(allocate_bytes(size * sizeof(T)), size);
+  }
+
+ private:
+  struct Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  static std::shared_ptr<void> allocate_bytes(std::size_t bytes);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace weir

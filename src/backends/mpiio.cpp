@@ -1,0 +1,301 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "backends/raw.hpp"
+#include "backends/raw_layout.hpp"
+#include "mpi/datatype.hpp"
+
+namespace weir::backends {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Pieces stay below the 32-bit counts of MPI-IO and of its implementations' inner arithmetic.
+constexpr std::uint64_t largest_transfer = 512U << 20U;
+
+Status check_mpi(int code, std::string operation, const fs::path& path) {
+  if (code == MPI_SUCCESS) return {};
+  int error_class = MPI_ERR_OTHER;
+  MPI_Error_class(code, &error_class);
+  if (error_class == MPI_ERR_NO_SPACE || error_class == MPI_ERR_QUOTA) return fail_errno(ENOSPC, std::move(operation), path.string());
+  if (error_class == MPI_ERR_ACCESS) return fail_errno(EACCES, std::move(operation), path.string());
+  if (error_class == MPI_ERR_NO_SUCH_FILE) return fail_errno(ENOENT, std::move(operation), path.string());
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  return in(Status(fail(ErrorCode::io, std::string(text.data(), static_cast<std::size_t>(length)))), operation, path.string());
+}
+
+// Hints of one file, from the options; freed when it goes out of scope.
+class Hints {
+ public:
+  explicit Hints(const Options& options) {
+    MPI_Info_create(&info_);
+    const std::string& buffering = options.text("collective_buffering");
+    if (buffering != "automatic") {
+      const char* value = buffering == "on" ? "enable" : "disable";
+      MPI_Info_set(info_, "romio_cb_write", value);
+      MPI_Info_set(info_, "romio_cb_read", value);
+      MPI_Info_set(info_, "collective_buffering", buffering == "on" ? "true" : "false");
+    }
+    set_if_given(options, "aggregators", "cb_nodes");
+    set_if_given(options, "buffer", "cb_buffer_size");
+    set_if_given(options, "stripes", "striping_factor");
+    set_if_given(options, "stripe_size", "striping_unit");
+  }
+  Hints(const Hints&) = delete;
+  Hints& operator=(const Hints&) = delete;
+  ~Hints() { MPI_Info_free(&info_); }
+  MPI_Info get() const { return info_; }
+
+ private:
+  void set_if_given(const Options& options, std::string_view option, const char* hint) {
+    if (options.integer(option) > 0) MPI_Info_set(info_, hint, options.text(option).c_str());
+  }
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+// The MPI file, and transfers of boxes of an array at a position in it.
+class MpiFile {
+ public:
+  MpiFile(fs::path path, mpi::Comm comm, MPI_File handle) : path_(std::move(path)), comm_(std::move(comm)), handle_(handle) {}
+  MpiFile(MpiFile&& other) noexcept
+      : path_(std::move(other.path_)), comm_(std::move(other.comm_)), handle_(std::exchange(other.handle_, MPI_FILE_NULL)) {}
+  MpiFile& operator=(MpiFile&&) = delete;
+  // MPI_File_close is collective and a destructor must not be: a file that was given up stays open in the library.
+  ~MpiFile() = default;
+
+  static Result<MpiFile> open(const FileSpec& spec, int mode) {
+    MPI_File handle = MPI_FILE_NULL;
+    const Hints hints(spec.options);
+    WEIR_TRY(check_mpi(MPI_File_open(spec.comm.get(), spec.path.c_str(), mode, hints.get(), &handle),
+                       (mode & MPI_MODE_CREATE) != 0 ? "create" : "open", spec.path));
+    return MpiFile(spec.path, spec.comm, handle);
+  }
+
+  Status set_size(std::uint64_t size) {
+    return check_mpi(MPI_File_set_size(handle_, static_cast<MPI_Offset>(size)), "set the size of", path_);
+  }
+  Status close() { return check_mpi(MPI_File_close(&handle_), "close", path_); }
+  const fs::path& path() const { return path_; }
+
+  // `Block` is SourceBlock or TargetBlock; the direction follows from it.
+  template <class Block>
+  Status transfer(const Variable& variable, std::uint64_t base, Access access, std::span<const Block> blocks) {
+    if (access == Access::independent) return transfer_runs(variable, base, blocks);
+
+    const std::size_t size = size_of(variable.type);
+    std::vector<Block> pieces;
+    bool contiguous = true;
+    for (const Block& block : blocks) {
+      for (Box& box : split(block.box, std::max<std::uint64_t>(1, largest_transfer / size))) {
+        auto* data = block.data + position_of(box, block.box) * size;
+        contiguous = contiguous && is_one_run(variable.shape, box);
+        pieces.push_back({std::move(box), data});
+      }
+    }
+    const auto rounds = static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(pieces.size())));
+    const bool without_views = comm_.min(contiguous ? 1 : 0) == 1;
+    Status status;  // the first failure here; later rounds go on, since the other ranks wait in them
+    for (std::size_t round = 0; round < rounds; ++round) {
+      const Block* piece = round < pieces.size() ? &pieces[round] : nullptr;
+      Status done = without_views ? transfer_run_together(variable, base, piece) : transfer_view_together(variable, base, piece);
+      if (status) status = std::move(done);
+    }
+    return status;
+  }
+
+ private:
+  static bool is_one_run(const Extent& shape, const Box& box) {
+    int runs = 0;
+    for_each_run(shape, box, [&](const Run&) { return ++runs < 2; });
+    return runs <= 1;
+  }
+
+  int call(MPI_Offset at, const std::byte* data, int count, bool together, MPI_Status* status) {
+    return together ? MPI_File_write_at_all(handle_, at, data, count, MPI_BYTE, status)
+                    : MPI_File_write_at(handle_, at, data, count, MPI_BYTE, status);
+  }
+  int call(MPI_Offset at, std::byte* data, int count, bool together, MPI_Status* status) {
+    return together ? MPI_File_read_at_all(handle_, at, data, count, MPI_BYTE, status)
+                    : MPI_File_read_at(handle_, at, data, count, MPI_BYTE, status);
+  }
+
+  // One transfer of up to largest_transfer bytes, counted: MPI reports a short one as success.
+  template <class Byte>
+  Status move(MPI_Offset at, Byte* data, std::uint64_t bytes, bool together) {
+    constexpr bool writing = std::is_const_v<Byte>;
+    const std::string operation = fmt::format("{} {} bytes", writing ? "write" : "read", bytes);
+    MPI_Status status;
+    WEIR_TRY(check_mpi(call(at, data, static_cast<int>(bytes), together, &status), operation, path_));
+    int moved = 0;
+    MPI_Get_count(&status, MPI_BYTE, &moved);
+    if (static_cast<std::uint64_t>(moved) == bytes) return {};
+    const std::string cause = fmt::format("only {} of {} bytes were transferred", moved, bytes);
+    return in(Status(fail(writing ? ErrorCode::io : ErrorCode::corrupt, cause,
+                          writing ? "the disk may be full" : "the file was cut off")),
+              operation, path_.string());
+  }
+
+  template <class Block>
+  Status transfer_runs(const Variable& variable, std::uint64_t base, std::span<const Block> blocks) {
+    const std::size_t size = size_of(variable.type);
+    Status status;
+    for (const Block& block : blocks) {
+      for_each_run(variable.shape, block.box, [&](const Run& run) {
+        for (std::uint64_t at = 0; status && at < run.length * size; at += largest_transfer) {
+          status = move(static_cast<MPI_Offset>(base + run.in_array * size + at), block.data + run.in_box * size + at,
+                        std::min(largest_transfer, run.length * size - at), false);
+        }
+        return status.has_value();
+      });
+      if (!status) break;
+    }
+    return status;
+  }
+
+  template <class Block>
+  Status transfer_run_together(const Variable& variable, std::uint64_t base, const Block* piece) {
+    const std::size_t size = size_of(variable.type);
+    Run run{0, 0, 0};
+    decltype(piece->data) data = nullptr;
+    if (piece != nullptr) {
+      data = piece->data;
+      for_each_run(variable.shape, piece->box, [&](const Run& only) {
+        run = only;
+        return false;
+      });
+    }
+    return move(static_cast<MPI_Offset>(base + run.in_array * size), data, run.length * size, true);
+  }
+
+  template <class Block>
+  Status transfer_view_together(const Variable& variable, std::uint64_t base, const Block* piece) {
+    const std::size_t size = size_of(variable.type);
+    mpi::Datatype file_type;
+    if (piece != nullptr) file_type = mpi::box_in_array(variable.shape, piece->box, size);
+    WEIR_TRY(check_mpi(MPI_File_set_view(handle_, static_cast<MPI_Offset>(base), MPI_BYTE, piece != nullptr ? file_type.get() : MPI_BYTE,
+                                         "native", MPI_INFO_NULL),
+                       "set the view of", path_));
+    decltype(piece->data) data = piece != nullptr ? piece->data : nullptr;
+    Status moved = move(0, data, piece != nullptr ? volume(piece->box.count) * size : 0, true);
+    // Independent access and contiguous pieces count on the plain view.
+    Status reset = check_mpi(MPI_File_set_view(handle_, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "set the view of", path_);
+    return moved ? reset : moved;
+  }
+
+  fs::path path_;
+  mpi::Comm comm_;
+  MPI_File handle_;
+};
+
+class MpiioOutput final : public Output {
+ public:
+  MpiioOutput(const FileSpec& spec, MpiFile file)
+      : comm_(spec.comm), layout_(static_cast<std::uint64_t>(spec.options.integer("alignment"))), file_(std::move(file)) {}
+
+  Status define(const Variable& variable) override {
+    layout_.define(variable);
+    return {};
+  }
+  Status set_attribute(const Attribute& attribute) override {
+    layout_.add_attribute(attribute);
+    return {};
+  }
+  Status reserve(VariableId variable, std::uint64_t, std::int64_t) override { return layout_.reserve(variable); }
+  Status write(const Place& place, std::span<const SourceBlock> blocks) override {
+    return file_.transfer(layout_.variable(place.variable), layout_.offset(place), place.access, blocks);
+  }
+  Status close() override {
+    Status sized = file_.set_size(layout_.size());
+    Status closed = file_.close();
+    WEIR_TRY(sized);
+    WEIR_TRY(closed);
+    return comm_.rank() == 0 ? save_layout(file_.path(), layout_) : Status();
+  }
+
+ private:
+  mpi::Comm comm_;
+  RawLayout layout_;
+  MpiFile file_;
+};
+
+class MpiioInput final : public Input {
+ public:
+  MpiioInput(RawLayout layout, MpiFile file) : layout_(std::move(layout)), file_(std::move(file)) {}
+
+  const std::vector<Variable>& variables() const override { return layout_.variables(); }
+  const std::vector<Attribute>& attributes() const override { return layout_.attributes(); }
+  Status read(const Place& place, std::span<const TargetBlock> blocks) override {
+    return file_.transfer(layout_.variable(place.variable), layout_.offset(place), place.access, blocks);
+  }
+  Status close() override { return file_.close(); }
+
+ private:
+  RawLayout layout_;
+  MpiFile file_;
+};
+
+Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
+  WEIR_ASSIGN(MpiFile file, MpiFile::open(spec, MPI_MODE_CREATE | MPI_MODE_RDWR));
+  WEIR_TRY(file.set_size(0));
+  return std::make_unique<MpiioOutput>(spec, std::move(file));
+}
+
+Result<std::unique_ptr<Input>> open(const FileSpec& spec) {
+  WEIR_ASSIGN(RawLayout layout, mpi::agree(spec.comm, load_layout(spec)));
+  WEIR_ASSIGN(MpiFile file, MpiFile::open(spec, MPI_MODE_RDONLY));
+  return std::make_unique<MpiioInput>(std::move(layout), std::move(file));
+}
+
+}  // namespace
+
+Entry mpiio_entry() {
+  const std::int64_t most = INT32_MAX;
+  return {.name = "mpiio",
+          .summary = "plain file + FILE.json, written by MPI-IO",
+          .options = {{.name = "alignment",
+                       .kind = Option::Kind::bytes,
+                       .fallback = "1",
+                       .help = "each array starts at a multiple of this",
+                       .least = 1,
+                       .most = std::int64_t{1} << 40},
+                      {.name = "collective_buffering",
+                       .kind = Option::Kind::word,
+                       .fallback = "automatic",
+                       .help = "gather data on some ranks before writing",
+                       .words = {"automatic", "on", "off"}},
+                      {.name = "aggregators",
+                       .kind = Option::Kind::integer,
+                       .fallback = "0",
+                       .help = "how many ranks write (0: as MPI chooses)",
+                       .least = 0,
+                       .most = most},
+                      {.name = "buffer",
+                       .kind = Option::Kind::bytes,
+                       .fallback = "0",
+                       .help = "collective buffer per aggregator (0: as MPI chooses)",
+                       .least = 0,
+                       .most = most},
+                      {.name = "stripes",
+                       .kind = Option::Kind::integer,
+                       .fallback = "0",
+                       .help = "storage targets of a new file (0: as the file system chooses)",
+                       .least = 0,
+                       .most = most},
+                      {.name = "stripe_size",
+                       .kind = Option::Kind::bytes,
+                       .fallback = "0",
+                       .help = "bytes per stripe of a new file (0: as the file system chooses)",
+                       .least = 0,
+                       .most = most}},
+          .extensions = {".mpiio"},
+          .companions = {sidecar_suffix},
+          .needs_mpi = true,
+          .create = create,
+          .open = open};
+}
+
+}  // namespace weir::backends

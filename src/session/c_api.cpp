@@ -1,0 +1,244 @@
+// The C interface over the C++ one: exceptions become codes, and a message kept per thread.
+#include <cstring>
+#include <new>
+#include <optional>
+
+#include "core/box.hpp"
+#include "core/options.hpp"
+#include "core/types.hpp"
+#include "version_info.hpp"
+#include "weir/weir.h"
+#include "weir/weir.hpp"
+
+struct weir_session {
+  weir::Session session;
+};
+struct weir_file {
+  weir::File file;
+};
+struct weir_reader {
+  weir::Reader reader;
+};
+struct weir_ticket {
+  weir::Ticket ticket;
+};
+
+namespace {
+
+using weir::Error;
+using weir::ErrorCode;
+
+thread_local std::string last_message;
+
+weir_status failed(weir_status status, const std::string& message) {
+  last_message = message;
+  return status;
+}
+
+// Runs the body; no exception leaves the C interface.
+template <class Body>
+weir_status guarded(Body&& body) noexcept {
+  try {
+    body();
+    return WEIR_OK;
+  } catch (const Error& error) {
+    return failed(static_cast<weir_status>(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(WEIR_NO_MEMORY, "out of memory");
+  } catch (const std::exception& error) {
+    return failed(WEIR_STATE, error.what());
+  }
+}
+
+void require(bool condition, const char* complaint) {
+  if (!condition) throw Error(ErrorCode::invalid_argument, -1, complaint);
+}
+
+template <class T>
+T value_or_throw(weir::Result<T> result) {
+  if (!result) throw result.error().to_exception();
+  return std::move(result).value();
+}
+
+weir::Type checked_type(weir_type type) { return value_or_throw(weir::type_from_code(static_cast<int>(type))); }
+
+weir::Extent extent(const std::uint64_t* values, int dimensions) {
+  require(dimensions >= 0 && dimensions <= static_cast<int>(weir::max_rank), "the number of dimensions is out of range");
+  return values == nullptr ? weir::Extent() : weir::Extent(values, values + dimensions);
+}
+
+std::optional<std::int64_t> optional_step(std::int64_t step) {
+  return step == WEIR_NO_STEP ? std::nullopt : std::optional(step);
+}
+
+weir::FileOptions file_options(const weir_file_options* options) {
+  weir::FileOptions result;
+  if (options == nullptr) return result;
+  if (options->backend != nullptr) result.backend = options->backend;
+  if (options->options != nullptr) result.options = value_or_throw(weir::split_options(options->options));
+  result.checksums = options->checksums != 0;
+  result.fsync = options->fsync != 0;
+  return result;
+}
+
+weir::Ticket write(weir_file* file, const char* name, weir_type type, const void* data, weir::WriteOptions options) {
+  require(file != nullptr && name != nullptr, "the file or the name is a null pointer");
+  // C arrays carry no length: it is taken from the block, and checked against the shape by the layer below.
+  const weir::Extent& block = options.count.empty() ? options.shape : options.count;
+  return file->file.write_elements(name, checked_type(type), data, weir::volume(block), options);
+}
+
+}  // namespace
+
+const char* weir_message(void) { return last_message.c_str(); }
+const char* weir_version(void) { return weir::version_text; }
+
+weir_status weir_init(MPI_Comm comm, weir_session** session) {
+  return guarded([&] {
+    require(session != nullptr, "the place for the session is a null pointer");
+    *session = nullptr;
+    *session = new weir_session{weir::Session(comm)};
+  });
+}
+
+weir_status weir_compute_comm(const weir_session* session, MPI_Comm* comm) {
+  return guarded([&] {
+    require(session != nullptr && comm != nullptr, "the session or the place for the communicator is a null pointer");
+    *comm = session->session.compute();
+  });
+}
+
+weir_status weir_finalize(weir_session** session) {
+  return guarded([&] {
+    if (session == nullptr) return;
+    delete *session;
+    *session = nullptr;
+  });
+}
+
+weir_status weir_create(weir_session* session, const char* path, const weir_file_options* options, weir_file** file) {
+  return guarded([&] {
+    require(session != nullptr && path != nullptr && file != nullptr, "the session, the path or the place for the file is a null pointer");
+    *file = nullptr;
+    *file = new weir_file{session->session.create(path, file_options(options))};
+  });
+}
+
+weir_status weir_write(weir_file* file, const char* name, weir_type type, const void* data, int dimensions, const uint64_t* shape,
+                       const uint64_t* offset, const uint64_t* count, int64_t step, weir_ticket** ticket) {
+  return guarded([&] {
+    weir::Ticket pending = write(file, name, type, data,
+                                 {.shape = extent(shape, dimensions),
+                                  .offset = extent(offset, dimensions),
+                                  .count = extent(count, dimensions),
+                                  .step = optional_step(step)});
+    if (ticket != nullptr) {
+      *ticket = new weir_ticket{std::move(pending)};
+    } else {
+      pending.wait();
+    }
+  });
+}
+
+weir_status weir_write_independent(weir_file* file, const char* name, weir_type type, const void* data, int dimensions,
+                                   const uint64_t* shape, const uint64_t* offset, const uint64_t* count, int64_t step) {
+  return guarded([&] {
+    write(file, name, type, data,
+          {.shape = extent(shape, dimensions),
+           .offset = extent(offset, dimensions),
+           .count = extent(count, dimensions),
+           .step = optional_step(step),
+           .independent = true})
+        .wait();
+  });
+}
+
+weir_status weir_reserve(weir_file* file, const char* name, weir_type type, int dimensions, const uint64_t* shape, int64_t step) {
+  return guarded([&] {
+    require(file != nullptr && name != nullptr, "the file or the name is a null pointer");
+    file->file.reserve(name, checked_type(type), extent(shape, dimensions), optional_step(step));
+  });
+}
+
+weir_status weir_test(weir_ticket* ticket, int* done) {
+  return guarded([&] {
+    require(ticket != nullptr && done != nullptr, "the ticket or the place for the answer is a null pointer");
+    *done = ticket->ticket.test() ? 1 : 0;
+  });
+}
+
+weir_status weir_wait(weir_ticket** ticket) {
+  return guarded([&] {
+    if (ticket == nullptr || *ticket == nullptr) return;
+    weir::Ticket pending = (*ticket)->ticket;
+    delete *ticket;
+    *ticket = nullptr;
+    pending.wait();
+  });
+}
+
+weir_status weir_set_text(weir_file* file, const char* variable, const char* name, const char* text) {
+  return guarded([&] {
+    require(file != nullptr && name != nullptr && text != nullptr, "the file, the name or the text is a null pointer");
+    file->file.set_variable_attribute(variable == nullptr ? "" : variable, name, text);
+  });
+}
+
+weir_status weir_set_numbers(weir_file* file, const char* variable, const char* name, weir_type type, const void* elements,
+                             uint64_t count) {
+  return guarded([&] {
+    require(file != nullptr && name != nullptr && (elements != nullptr || count == 0), "the file, the name or the numbers are a null pointer");
+    file->file.set_variable_attribute(variable == nullptr ? "" : variable, name, checked_type(type), elements, count);
+  });
+}
+
+weir_status weir_close(weir_file** file) {
+  return guarded([&] {
+    if (file == nullptr || *file == nullptr) return;
+    const std::unique_ptr<weir_file> owned(*file);
+    *file = nullptr;
+    owned->file.close();
+  });
+}
+
+weir_status weir_open(weir_session* session, const char* path, const weir_file_options* options, weir_reader** reader) {
+  return guarded([&] {
+    require(session != nullptr && path != nullptr && reader != nullptr, "the session, the path or the place for the reader is a null pointer");
+    *reader = nullptr;
+    *reader = new weir_reader{session->session.open(path, file_options(options))};
+  });
+}
+
+weir_status weir_inquire(const weir_reader* reader, const char* name, weir_type* type, int* dimensions, uint64_t* shape, uint64_t* steps) {
+  return guarded([&] {
+    require(reader != nullptr && name != nullptr, "the reader or the name is a null pointer");
+    const weir::VariableInfo& info = reader->reader.variable(name);
+    if (type != nullptr) *type = static_cast<weir_type>(info.type);
+    if (steps != nullptr) *steps = info.steps.size();
+    if (dimensions == nullptr) return;
+    const int room = *dimensions;
+    *dimensions = static_cast<int>(info.shape.size());
+    if (shape == nullptr) return;
+    require(room >= *dimensions, "the room for the shape is smaller than the number of dimensions");
+    std::memcpy(shape, info.shape.data(), info.shape.size() * sizeof(std::uint64_t));
+  });
+}
+
+weir_status weir_read(weir_reader* reader, const char* name, weir_type type, void* data, int dimensions, const uint64_t* offset,
+                      const uint64_t* count, int64_t step) {
+  return guarded([&] {
+    require(reader != nullptr && name != nullptr, "the reader or the name is a null pointer");
+    const weir::Extent block = count == nullptr ? reader->reader.variable(name).shape : extent(count, dimensions);
+    reader->reader.read_elements(name, checked_type(type), data, weir::volume(block),
+                                 {.offset = extent(offset, dimensions), .count = extent(count, dimensions), .step = optional_step(step)});
+  });
+}
+
+weir_status weir_close_reader(weir_reader** reader) {
+  return guarded([&] {
+    if (reader == nullptr || *reader == nullptr) return;
+    const std::unique_ptr<weir_reader> owned(*reader);
+    *reader = nullptr;
+    owned->reader.close();
+  });
+}

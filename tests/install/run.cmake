@@ -1,0 +1,27 @@
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
+  if(result)
+    message(FATAL_ERROR "failed (${result}): ${ARGN}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+run(${CMAKE_COMMAND} --install ${WEIR_BUILD} --prefix ${WORK}/prefix)
+set(flags "")
+if(SANITIZE)
+  set(flags -fsanitize=${SANITIZE})
+endif()
+
+# Moved, to prove that nothing points back.
+file(RENAME ${WORK}/prefix ${WORK}/moved)
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/moved -DCMAKE_CXX_FLAGS=${flags})
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${MPIEXEC} -n 2 ${WORK}/build/consumer ${WORK}/found.dat)
+
+set(ENV{PKG_CONFIG_PATH} ${WORK}/moved/${LIBDIR}/pkgconfig)
+execute_process(COMMAND pkg-config --cflags --libs weir OUTPUT_VARIABLE words OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(words UNIX_COMMAND "${words}")
+run(${MPICXX} -std=c++20 ${flags} ${CONSUMER}/consumer.cpp -o ${WORK}/by-pkg-config ${words} -Wl,-rpath,${WORK}/moved/${LIBDIR})
+run(${MPIEXEC} -n 2 ${WORK}/by-pkg-config ${WORK}/pkg.dat)
+run(${WORK}/moved/bin/weir verify ${WORK}/pkg.dat)

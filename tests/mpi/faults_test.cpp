@@ -1,0 +1,165 @@
+// Storage that fails, and what the program gets to see of it: the same error on every rank, no file under the name, no hang.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "backends/backend.hpp"
+#include "session/input_file.hpp"
+#include "support.hpp"
+
+namespace weir::test {
+namespace {
+
+using testing::AnyOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// What the body throws, after making sure that all ranks saw the same.
+std::string common_failure(const std::function<void()>& body) {
+  std::string message = "no failure";
+  try {
+    body();
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  for (const std::string& other : mpi::Comm::duplicate(MPI_COMM_WORLD).gather_to_all(message)) EXPECT_EQ(other, message);
+  return message;
+}
+
+class Faults : public testing::Test {
+ protected:
+  void write_steps(const std::map<std::string, std::string>& options, int steps = 3) {
+    File out = session_.create(path_, {.backend = "faulty", .options = options, .checksums = true});
+    for (int step = 0; step < steps; ++step) {
+      const Box mine = part_of(shape_, 0, rank_, size_);
+      out.write("T", values_of<double>(shape_, mine, step), {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = step})
+          .wait();
+    }
+    out.set_attribute("title", "x");
+    out.close();
+  }
+  int rank_ = world_rank();
+  int size_ = world_size();
+  Extent shape_ = {20, 3};
+  SharedFolder folder_;
+  std::string path_ = folder_ / "f.dat";
+  Session session_{MPI_COMM_WORLD};
+};
+
+TEST_F(Faults, EveryOperationCanFailOnOneRank) {
+  const std::string rank = std::to_string(size_ - 1);
+  for (const char* operation : {"create", "define", "reserve", "write", "attribute", "close"}) {
+    const std::string message = common_failure([&] { write_steps({{"fail", operation}, {"rank", rank}, {"error", "ENOSPC"}}); });
+    EXPECT_THAT(message, HasSubstr("f.dat")) << operation;
+    EXPECT_THAT(message, HasSubstr("No space left on device; free some space")) << operation;
+    EXPECT_THAT(message, HasSubstr("rank " + rank)) << operation;
+    EXPECT_THAT(message, testing::Not(HasSubstr("partial"))) << "the temporary name is nobody's business";
+    EXPECT_THAT(folder_.names(), ElementsAre()) << operation;
+  }
+}
+
+TEST_F(Faults, ALateFailureKeepsTheOldFile) {
+  write_steps({});
+  const std::string message = common_failure([&] { write_steps({{"fail", "write"}, {"after", "2"}}); });
+  EXPECT_THAT(message, HasSubstr("write variable 'T', step 2"));
+  Reader in = session_.open(path_);
+  std::vector<double> all(60);
+  in.read("T", all, {.step = 2});
+  EXPECT_EQ(all, values_of<double>(shape_, Box::whole(shape_), 2));
+  in.close();
+  EXPECT_THAT(folder_.names(), ElementsAre("f.dat", "f.dat.json"));
+}
+
+TEST_F(Faults, AfterAFailureEveryCallSaysSo) {
+  File out = session_.create(path_, {.backend = "faulty", .options = {{"fail", "write"}, {"rank", "0"}}});
+  const Box mine = part_of(shape_, 0, rank_, size_);
+  const auto write = [&] {
+    out.write("T", values_of<double>(shape_, mine, 0), {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = 0}).wait();
+  };
+  const std::string first = common_failure(write);
+  EXPECT_EQ(common_failure(write), first);
+  EXPECT_EQ(common_failure([&] { out.set_attribute("a", "b"); }), first);
+  EXPECT_EQ(common_failure([&] { out.close(); }), first);
+  EXPECT_THAT(folder_.names(), ElementsAre());
+}
+
+TEST_F(Faults, AReadErrorReachesAllRanks) {
+  write_steps({});
+  Reader in = session_.open(path_, {.backend = "faulty", .options = {{"fail", "read"}, {"rank", "0"}, {"after", "0"}}});
+  std::vector<double> all(60);
+  EXPECT_THAT(common_failure([&] { in.read("T", all, {.step = 0}); }), HasSubstr("rank 0): Input/output error"));
+  in.close();
+}
+
+TEST_F(Faults, SilentlyLostDataIsFoundByVerification) {
+  write_steps({{"lose", "yes"}});
+  auto in = session::InputFile::open(mpi::Comm::duplicate(MPI_COMM_WORLD), path_, "", {});
+  ASSERT_TRUE(in);
+  const auto verdict = (*in)->verify("T", 1 << 20, [](std::uint64_t) {});
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->damaged.size(), static_cast<std::size_t>(3 * std::min(size_, 20)));
+  ASSERT_TRUE((*in)->close());
+}
+
+TEST_F(Faults, BadPaths) {
+  const auto creating = [&](const std::string& path) { return common_failure([&] { session_.create(path, {.backend = "mpiio"}); }); };
+  EXPECT_THAT(creating(folder_ / "no/f"), HasSubstr("No such file or directory"));
+  EXPECT_THAT(creating(folder_.path().string()), HasSubstr("Is a directory"));
+  if (size_ > 1) {
+    EXPECT_THAT(common_failure([&] { session_.create(folder_ / (rank_ == 0 ? "a" : "b"), {.backend = "posix"}); }),
+                HasSubstr("differs between ranks"));
+  }
+  EXPECT_THAT(common_failure([&] { session_.open(folder_ / "none"); }), HasSubstr("No such file"));
+}
+
+// A real disk that is too small, for every backend that stores files.
+class FullDisk : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    int mounted = 0;
+    if (world_rank() == 0) mounted = ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=4m") == 0 ? 1 : 0;
+    MPI_Bcast(&mounted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    mounted_ = mounted != 0;
+    if (!mounted_) GTEST_SKIP() << "needs the right to mount a small file system";
+  }
+  void TearDown() override {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mounted_ && world_rank() == 0) ::umount2(folder_.path().c_str(), MNT_DETACH);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  SharedFolder folder_;
+  bool mounted_ = false;
+};
+
+TEST_P(FullDisk, IsAnErrorOnEveryRankAndNothingIsLeft) {
+  Session session(MPI_COMM_WORLD);
+  const std::string extension = GetParam().find("hdf5") != std::string::npos ? "f.h5" : GetParam().starts_with("adios2") ? "f.bp" : "f.dat";
+  const Extent shape = {2 << 20};  // 16 MiB
+  const Box mine = part_of(shape, 0, world_rank(), world_size());
+  const std::string message = common_failure([&] {
+    File out = session.create(folder_ / extension, {.backend = GetParam()});
+    out.write("T", values_of<double>(shape, mine, 0), {.shape = shape, .offset = mine.offset, .count = mine.count}).wait();
+    out.close();
+  });
+  EXPECT_THAT(message, HasSubstr(extension));
+  EXPECT_THAT(message, AnyOf(HasSubstr("No space left"), HasSubstr("only"), HasSubstr("space"), HasSubstr("ENOSPC"))) << GetParam();
+  EXPECT_THAT(folder_.names(), ElementsAre()) << GetParam();
+}
+
+std::vector<std::string> file_backends() {
+  std::vector<std::string> names;
+  for (const backends::Entry& entry : backends::table()) {
+    if (entry.missing.empty() && entry.stores_files && entry.name != "faulty") names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, FullDisk, testing::ValuesIn(file_backends()), [](const auto& backend) {
+  std::string name = backend.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace weir::test

@@ -1,0 +1,179 @@
+// One process, MPI never initialised: the tools and login-node scripts work this way.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "backends/backend.hpp"
+#include "session/input_file.hpp"
+#include "session/names.hpp"
+#include "weir/weir.hpp"
+
+namespace weir {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Serial : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "/weir-serial-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string write_sample(const std::string& backend, bool checksums = false) {
+    const std::string path = (folder_ / "file").string();
+    File out = session_.create(path, {.backend = backend, .checksums = checksums});
+    for (int step = 0; step < 2; ++step) {
+      out.write("T", std::vector<double>{1.0 + step, 2, 3, 4, 5, 6}, {.shape = {2, 3}, .step = step}).wait();
+    }
+    out.set_attribute("title", "sample");
+    out.close();
+    return path;
+  }
+  fs::path folder_;
+  Session session_ = Session::serial();
+};
+
+std::vector<std::string> serial_file_backends() {
+  std::vector<std::string> names;
+  for (const backends::Entry& entry : backends::table()) {
+    if (entry.missing.empty() && entry.stores_files && !entry.needs_mpi && entry.name != "faulty") names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+TEST_P(Serial, WritesAndReads) {
+  Reader in = session_.open(write_sample(GetParam()));
+  std::vector<double> row(3);
+  in.read("T", row, {.offset = {1, 0}, .count = {1, 3}, .step = 1});
+  EXPECT_EQ(row, (std::vector<double>{4, 5, 6}));
+  in.read("T", row, {.offset = {0, 0}, .count = {1, 3}, .step = 1});
+  EXPECT_EQ(row, (std::vector<double>{2, 2, 3}));
+  in.close();
+}
+
+// Whatever is cut off or overwritten: an error or the right data, never a crash and never silence where checksums are.
+TEST_P(Serial, DamagedFilesAreNoticed) {
+  const fs::path original = write_sample(GetParam(), true);
+  std::vector<fs::path> parts;
+  if (fs::is_directory(original)) {
+    for (const auto& entry : fs::recursive_directory_iterator(original)) {
+      if (entry.is_regular_file()) parts.push_back(fs::relative(entry.path(), original));
+    }
+  } else {
+    parts.emplace_back();
+  }
+  const fs::path copy = folder_ / "copy";
+  const auto check_copy = [&]() -> std::string {
+    const auto file = session::InputFile::open(mpi::Comm::serial(), copy.string(), GetParam(), {});
+    if (!file) return file.error().message();
+    if (!(*file)->has_checksums("T")) return "no checksums";
+    const auto verdict = (*file)->verify("T", 1 << 20, [](std::uint64_t) {});
+    if (!verdict) return verdict.error().message();
+    return verdict->damaged.empty() ? "" : verdict->damaged[0];
+  };
+  const auto fresh_copy = [&] {
+    fs::remove_all(copy);
+    fs::copy(original, copy, fs::copy_options::recursive);
+    if (fs::exists(original.string() + ".json")) {
+      fs::copy(original.string() + ".json", copy.string() + ".json", fs::copy_options::overwrite_existing);
+    }
+  };
+  fresh_copy();
+  EXPECT_EQ(check_copy(), "");
+  for (const fs::path& part : parts) {
+    const fs::path target = part.empty() ? copy : copy / part;
+    for (const double keep : {0.0, 0.3, 0.6, 0.95}) {
+      fresh_copy();
+      const auto size = fs::file_size(target);
+      if (size < 16) continue;
+      fs::resize_file(target, static_cast<std::uintmax_t>(static_cast<double>(size) * keep));
+      if (part.filename() == "profiling.json" || part.filename() == "mmd.0") continue;
+      EXPECT_NE(check_copy(), "") << target << " cut to " << keep;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Serial, testing::ValuesIn(serial_file_backends()), [](const auto& backend) {
+  std::string name = backend.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+class SerialSession : public Serial {};
+INSTANTIATE_TEST_SUITE_P(Once, SerialSession, testing::Values(""));
+
+std::string failure_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no failure";
+}
+
+TEST_P(SerialSession, BadPathsAndNamesAreExplained) {
+  const std::string folder = folder_.string();
+  EXPECT_THAT(failure_of([&] { session_.create(folder + "/no/such/f.dat"); }), HasSubstr("No such file or directory"));
+  EXPECT_THAT(failure_of([&] { session_.create(folder, {.backend = "posix"}); }), HasSubstr("not of a folder"));
+  EXPECT_THAT(failure_of([&] { session_.create("", {.backend = "posix"}); }), HasSubstr("not the name of a file"));
+  EXPECT_THAT(failure_of([&] { session_.create("/dev/null", {.backend = "posix"}); }), HasSubstr("/dev/null"));
+  EXPECT_THAT(failure_of([&] { session_.create(folder + "/f", {.backend = "hdf6"}); }), HasSubstr("did you mean 'hdf5'"));
+  EXPECT_THAT(failure_of([&] { session_.create(folder + "/f", {.backend = "mpiio"}); }), HasSubstr("needs MPI"));
+  EXPECT_THAT(failure_of([&] { session_.create(folder + "/f", {.backend = "posix", .options = {{"algnment", "3"}}}); }),
+              HasSubstr("did you mean 'alignment'"));
+  EXPECT_THAT(failure_of([&] { session_.open(folder + "/none"); }), HasSubstr("No such file"));
+  std::ofstream(folder_ / "foreign") << "just some text";
+  EXPECT_THAT(failure_of([&] { session_.open(folder + "/foreign"); }), HasSubstr("no backend recognises"));
+  std::ofstream(folder_ / "foreign.json") << "{}";
+  EXPECT_THAT(failure_of([&] { session_.open(folder + "/foreign"); }), HasSubstr("foreign.json"));
+}
+
+TEST_P(SerialSession, PlainFileIsExactlyTheBytes) {
+  const std::string path = (folder_ / "plain.dat").string();
+  File out = session_.create(path);
+  const std::vector<float> data = {1, 2, 3, 4};
+  out.write("v", data, {.shape = {4}}).wait();
+  out.close();
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+  ASSERT_EQ(bytes.size(), 16U);
+  EXPECT_EQ(std::memcmp(bytes.data(), data.data(), 16), 0);
+}
+
+TEST_P(SerialSession, UsingAClosedFile) {
+  const std::string path = (folder_ / "f.dat").string();
+  File out = session_.create(path);
+  out.close();
+  EXPECT_THAT(failure_of([&] { out.close(); }), HasSubstr("closed"));
+  EXPECT_THAT(failure_of([&] { out.write("v", std::vector<int>{1}, {.shape = {1}}).wait(); }), HasSubstr("closed"));
+}
+
+TEST_P(SerialSession, FlippedBytesFailVerification) {
+  const std::string path = write_sample("posix", true);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(8);
+    file.put('x');
+  }
+  const auto file = session::InputFile::open(mpi::Comm::serial(), path, "", {});
+  ASSERT_TRUE(file);
+  const auto verdict = (*file)->verify("T", 1024, [](std::uint64_t) {});
+  ASSERT_TRUE(verdict);
+  ASSERT_EQ(verdict->damaged.size(), 1U);
+  EXPECT_THAT(verdict->damaged[0], HasSubstr("variable 'T', step 0, block offset [0, 0] count [2, 3]"));
+}
+
+TEST(Names, OnlyThoseEveryFormatCanStore) {
+  for (const char* good : {"T", "fields/T", "a b", "ü", "T.1"}) EXPECT_TRUE(session::check_name(good)) << good;
+  for (const char* bad : {"", "/T", "T/", "a//b", ".", "a/../b", "weir/x", "a\nb"}) EXPECT_FALSE(session::check_name(bad)) << bad;
+  EXPECT_FALSE(session::check_name(std::string(256, 'x')));
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/json.hpp"
+#include "input.hpp"
+#include "terminal.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+struct Arguments : InputArguments {
+  bool json = false;
+};
+
+// "0..99" where steps are evenly spaced, else the numbers themselves, shortened.
+std::string describe_steps(const std::vector<std::int64_t>& steps) {
+  if (steps.size() < 4) return fmt::format("{}", fmt::join(steps, ","));
+  bool even = true;
+  for (std::size_t i = 2; i < steps.size(); ++i) even = even && steps[i] - steps[i - 1] == steps[1] - steps[0];
+  const std::string increment = steps[1] - steps[0] == 1 ? "" : fmt::format(" by {}", steps[1] - steps[0]);
+  return even ? fmt::format("{}..{}{}", steps.front(), steps.back(), increment)
+              : fmt::format("{},{},...,{}", steps[0], steps[1], steps.back());
+}
+
+std::string describe_value(const AttributeValue& value) {
+  constexpr std::size_t most_shown = 8;
+  if (const auto* text = std::get_if<std::string>(&value)) return fmt::format("\"{}\"", *text);
+  const auto& values = std::get<Values>(value);
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(values.size(), most_shown); ++i) {
+    shown.push_back(format_element(values.type, values.bytes.data() + i * size_of(values.type)));
+  }
+  if (values.size() > most_shown) shown.push_back(fmt::format("... ({} in all)", values.size()));
+  return fmt::format("{} [{}]", name_of(values.type), fmt::join(shown, ", "));
+}
+
+std::uint64_t bytes_of(const session::Contents& entry) {
+  return volume(entry.info.shape) * size_of(entry.info.type) * entry.info.slots;
+}
+
+Json to_json(const session::InputFile& file) {
+  Json json = {{"file", file.path()}, {"backend", file.backend()}};
+  json["variables"] = Json::array();
+  for (const session::Contents& entry : file.contents()) {
+    json["variables"].push_back({{"name", entry.info.name},
+                                 {"type", name_of(entry.info.type)},
+                                 {"shape", entry.info.shape},
+                                 {"steps", entry.info.stepped ? Json(entry.steps) : Json()},
+                                 {"bytes", bytes_of(entry)},
+                                 {"checksums", file.has_checksums(entry.info.name)}});
+  }
+  json["attributes"] = Json::array();
+  for (const backends::Attribute& attribute : file.attributes()) {
+    Json item = {{"variable", attribute.variable.empty() ? Json() : Json(attribute.variable)}, {"name", attribute.name}};
+    if (const auto* text = std::get_if<std::string>(&attribute.value)) {
+      item["text"] = *text;
+    } else {
+      const auto& values = std::get<Values>(attribute.value);
+      item["type"] = name_of(values.type);
+      item["values"] = Json::array();
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        item["values"].push_back(format_element(values.type, values.bytes.data() + i * size_of(values.type)));
+      }
+    }
+    json["attributes"].push_back(std::move(item));
+  }
+  return json;
+}
+
+Status list(const Arguments& arguments) {
+  WEIR_ASSIGN(auto file, open_input(arguments));
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(*file).dump(2, ' ', false, Json::error_handler_t::replace));
+    return file->close();
+  }
+  fmt::print("{}: {}\n\n", file->path(), file->backend());
+  using Align = Table::Align;
+  Table table({"variable", "type", "shape", "steps", "size", "checksums"},
+              {Align::left, Align::left, Align::left, Align::left, Align::right, Align::left});
+  for (const session::Contents& entry : file->contents()) {
+    const std::string steps = !entry.info.stepped ? "-" : fmt::format("{} ({})", entry.steps.size(), describe_steps(entry.steps));
+    table.add({entry.info.name, std::string(name_of(entry.info.type)), format_extent(entry.info.shape), steps, format_bytes(bytes_of(entry)),
+               file->has_checksums(entry.info.name) ? "xxh3" : "-"});
+  }
+  fmt::print("{}", table.text());
+  for (const backends::Attribute& attribute : file->attributes()) {
+    const std::string owner = attribute.variable.empty() ? "" : attribute.variable + ":";
+    fmt::print("{}{} = {}\n", owner, attribute.name, describe_value(attribute.value));
+  }
+  return file->close();
+}
+
+}  // namespace
+
+void add_ls_command(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("ls", "List the variables, steps and attributes of a file, whatever its format");
+  auto arguments = std::make_shared<Arguments>();
+  add_input_arguments(*command, *arguments);
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->footer("Examples:\n  weir ls run.h5\n  weir ls run.bp --json");
+  command->callback([arguments, &context] { context.exit_code = report(list(*arguments)); });
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,28 @@
+// Output for people: colours where a terminal is, and aligned tables.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::cli {
+
+bool stdout_has_colors();  // a terminal, TERM is not dumb, NO_COLOR is not set
+
+enum class Style { bold, dim, green, red, yellow, cyan };
+std::string styled(std::string_view text, Style style);  // the text itself where stdout_has_colors() is false
+
+// Columns as wide as their widest cell; numbers are right-aligned by column. Cells may carry styles.
+class Table {
+ public:
+  enum class Align { left, right };
+  Table(std::vector<std::string> titles, std::vector<Align> alignment);
+  void add(std::vector<std::string> cells);
+  std::string text() const;
+
+ private:
+  std::vector<Align> alignment_;
+  std::vector<std::vector<std::string>> rows_;  // the first holds the titles
+};
+
+}  // namespace weir::cli
