@@ -209,11 +209,11 @@ Status Adios2Output::write(const Place& place, std::span<const SourceBlock> bloc
   return {};
 }
 
-// BP4 keeps a step in memory until it ends; data that is put together is copied there after a single reallocation.
+// BP4 keeps a step in memory until it ends; blocks that are put together are copied there after a single reallocation.
 Status Adios2Output::write_bp4(Defined& target, std::span<const SourceBlock> blocks) {
   return guard(fmt::format("write variable '{}'", target.variable.name), [&] {
     for (const SourceBlock& block : blocks) {
-      put(target, block.box, block.data, adios2::Mode::Deferred);
+      put(target, block.box, block.data, blocks.size() == 1 ? adios2::Mode::Sync : adios2::Mode::Deferred);
       buffered_here_ += static_cast<std::int64_t>(volume(block.box.count) * size_of(target.variable.type));
     }
     library_.engine().PerformPuts();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "backends/hdf5_file.hpp"
 #include "core/file.hpp"
@@ -20,7 +21,7 @@ constexpr std::uint64_t most_per_compressed_transfer = std::uint64_t{64} << 20;
 constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 30;  // the format allows 4 GiB
 // Rows shorter than this go through MPI's collective buffering (`transfer=auto`); longer ones each rank
 // writes itself.
-constexpr std::uint64_t short_row = 64 * 1024;
+constexpr std::uint64_t short_row = 4096;
 
 struct Stored {
   Variable variable;
@@ -132,7 +133,7 @@ class Hdf5Output final : public Output {
   Properties layout_of(const Variable& variable, Stored& stored) const;
   Properties access_of(const Stored& stored) const;
   Status write_piece(const Stored& stored, std::uint64_t slot, const Piece* piece, hid_t transfer);
-  bool takes_rounds(const Stored& stored, std::span<const Piece> pieces) const;
+  bool takes_rounds(const Stored& stored, std::span<const Piece> pieces);
   bool have_room_for(std::uint64_t my_bytes) const;
   Status lengthen_file(Stored& stored, std::uint64_t slot);
   void give_up();
@@ -148,7 +149,8 @@ class Hdf5Output final : public Output {
   Properties links_;
   Properties together_;
   std::vector<Stored> variables_;
-  bool broken_ = false;  // the library failed to close something
+  std::map<Extent, bool> fragmented_;  // by shape and element size: see takes_rounds
+  bool broken_ = false;                // the library failed to close something
 };
 
 Properties Hdf5Output::layout_of(const Variable& variable, Stored& stored) const {
@@ -283,15 +285,22 @@ Status Hdf5Output::write_piece(const Stored& stored, std::uint64_t slot, const P
   return {};
 }
 
-// COLLECTIVE. Whether all ranks write their pieces in rounds of collective calls, or each for itself.
-bool Hdf5Output::takes_rounds(const Stored& stored, std::span<const Piece> pieces) const {
+// COLLECTIVE. Whether all ranks write their pieces in rounds of collective calls, or each for itself. What
+// was found for one array holds for all of its shape, so that a program pays once for asking all ranks.
+bool Hdf5Output::takes_rounds(const Stored& stored, std::span<const Piece> pieces) {
   if (stored.filtered || transfer_ == "collective") return true;
   if (transfer_ == "independent") return false;
-  const Variable& variable = stored.variable;
-  const bool fragmented = std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
-    return is_fragmented(piece.box, variable.shape, size_of(variable.type));
-  });
-  return comm_.max(fragmented ? 1 : 0) != 0;
+  const std::size_t element_size = size_of(stored.variable.type);
+  Extent shape = stored.variable.shape;
+  shape.push_back(element_size);
+  const auto [entry, is_new] = fragmented_.try_emplace(std::move(shape), false);
+  if (is_new) {
+    const bool mine = std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+      return is_fragmented(piece.box, stored.variable.shape, element_size);
+    });
+    entry->second = comm_.max(mine ? 1 : 0) != 0;
+  }
+  return entry->second;
 }
 
 Status Hdf5Output::write(const Place& place, std::span<const SourceBlock> blocks) {

@@ -19,6 +19,17 @@ std::string Failure::message() const {
   return text;
 }
 
+void add_context(Failure& failure, std::string_view operation, std::string_view object) {
+  // Ranks that disagree about the call would each add their own idea of it.
+  if (failure.code == ErrorCode::disagreement) return;
+  if (failure.operation.empty()) {
+    failure.operation = operation;
+  } else if (!failure.operation.starts_with(operation)) {
+    failure.operation = fmt::format("{}: {}", operation, failure.operation);
+  }
+  if (failure.object.empty()) failure.object = object;
+}
+
 namespace {
 
 std::string advice_for(int error) {

@@ -38,13 +38,12 @@ inline tl::unexpected<Failure> fail(ErrorCode code, std::string cause, std::stri
 // A failed system call: its cause in words and, where there is any, advice.
 tl::unexpected<Failure> fail_errno(int error, std::string operation, std::string object);
 
-// Adds what a caller knows to a failure, without overwriting what was known closer to the cause.
+// What a caller knows of a failure: the operation it was part of, and the object where none was named closer to the cause.
+void add_context(Failure& failure, std::string_view operation, std::string_view object);
+
 template <class T>
 Result<T> in(Result<T> result, std::string_view operation, std::string_view object = {}) {
-  if (!result) {
-    if (result.error().operation.empty()) result.error().operation = operation;
-    if (result.error().object.empty()) result.error().object = object;
-  }
+  if (!result) add_context(result.error(), operation, object);
   return result;
 }
 

@@ -146,18 +146,22 @@ void wait_for_peers(const Comm& comm, MPI_Request& request, const Status& mine) 
 }
 
 std::string pack(const Failure& failure) {
-  return nlohmann::json{static_cast<int>(failure.code), failure.cause, failure.operation, failure.object, failure.advice}.dump(
+  return nlohmann::json{static_cast<int>(failure.code), failure.cause, failure.operation, failure.object, failure.advice,
+                        failure.rank}
+      .dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-Failure unpack(const std::string& text, int rank) {
+// A failure that was agreed on before keeps the rank it happened on.
+Failure unpack(const std::string& text, int sender) {
   const auto parts = nlohmann::json::parse(text);
+  const int rank = parts[5].get<int>();
   return {.code = static_cast<ErrorCode>(parts[0].get<int>()),
           .cause = parts[1].get<std::string>(),
           .operation = parts[2].get<std::string>(),
           .object = parts[3].get<std::string>(),
           .advice = parts[4].get<std::string>(),
-          .rank = rank};
+          .rank = rank >= 0 ? rank : sender};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Names of nodes, as launchers and schedulers write them.
 //
-//   a,b[1-3,07-09],c[0-1]n[2-5]   the node list of Slurm: brackets expand, the rightmost turns fastest,
-//   leading zeros fix the width node1:16,node2:8              with a count of slots (MPICH, mpirun --host)
+//   a,b[1-3,07-09],c[0-1]n[2-5]   Slurm's node list: the rightmost bracket turns fastest, leading zeros count
+//   node1:16,node2:8              with a count of slots (MPICH, mpirun --host)
 //
 // A host file has one such host list a line, with `slots=4` and `max_slots=8` behind it (Open MPI) or `:4` at
 // the name (MPICH); `#` starts a comment. A name given again adds its slots (1 where none is said), as Open

@@ -14,7 +14,8 @@ namespace weir {
 namespace {
 
 constexpr std::size_t longest_synthetic = 4096;
-constexpr std::uint64_t most_synthetic_pus = 65'536;
+constexpr std::uint64_t most_synthetic_pus =
+    4096;  // hwloc takes quadratic time and more: 65,536 in a row are minutes
 
 struct DestroyTopology {
   void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }

@@ -302,7 +302,7 @@ std::string name_after(const std::string& name) {
     next[i - 1] = '0';
   }
   const std::size_t digits = next.size() - (next.find_last_not_of("0123456789") + 1);
-  next.insert(next.size() - digits, "1");
+  next.insert(next.size() - digits, 1, '1');
   return next;
 }
 

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# The command as a user runs it: run.sh PATH-OF-WEIR FOLDER-OF-EXAMPLES. Needs $MPIEXEC.
+set -uo pipefail
+weir=$1
+examples=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+# expect CODE PATTERN COMMAND...: the command ends with that code, and its output (both streams) matches the pattern.
+expect() {
+  local code=$1 pattern=$2 output actual
+  shift 2
+  output=$("$@" 2>&1)
+  actual=$?
+  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n  wanted code %s and /%s/, got code %s and:\n%s\n' "$*" "$code" "$pattern" "$actual" "$output" | head -30
+  fi
+}
+
+has() { "$weir" version --json | grep -A3 "\"name\": \"$1\"" | grep -q '"available": true'; }
+
+expect 0 'Start here' "$weir" --help
+expect 0 'weir 0\.' "$weir" --version
+expect 0 'posix +yes' "$weir" version
+expect 0 'options of hdf5|deflate|alignment' "$weir" version --backends
+expect 2 'nosuch' "$weir" nosuch
+expect 2 'required|subcommand' "$weir"
+expect 0 'complete -F _weir weir' "$weir" completion
+bash -c "source <('$weir' completion); COMP_WORDS=(weir pl); COMP_CWORD=1; _weir; [ \"\${COMPREPLY[*]}\" = platform ]" || {
+  echo 'FAILED: completion of "weir pl"'
+  failures=$((failures + 1))
+}
+for command in demo ls cat verify platform version completion; do expect 0 'Usage|Options' "$weir" "$command" --help; done
+
+# The examples, and their files through every reading command.
+files=(wave.dat)
+has hdf5 && files+=(wave.h5)
+has adios2-bp5 && files+=(wave.bp)
+for file in "${files[@]}"; do
+  expect 0 "wrote and read $file" "$MPIEXEC" -n 3 "$examples/wave" "$file"
+  expect 0 'wave +float64 +\[1000\] +3 \(0,1,2\) +23\.4 KiB +xxh3' "$weir" ls "$file"
+  expect 0 '"steps"' "$weir" ls "$file" --json
+  expect 0 '^0\.01|^0 0\.0099' "$weir" cat "$file" wave --step 0 --offset 0 --count 5
+  expect 0 'ok +wave: 9 blocks, 23\.4 KiB' "$weir" verify "$file"
+  expect 2 'say which one' "$weir" cat "$file" wave
+  expect 1 "no step 7" "$weir" cat "$file" wave --step 7
+  expect 2 'lies outside' "$weir" cat "$file" wave --step 0 --offset 999 --count 5
+  expect 1 "did you mean 'wave'" "$weir" cat "$file" wav
+  size=$("$weir" cat "$file" wave --step 1 --raw | wc -c)
+  [ "$size" = 8000 ] || { echo "FAILED: cat --raw of $file gave $size bytes"; failures=$((failures + 1)); }
+done
+expect 0 'wrote heat.dat' "$MPIEXEC" -n 4 "$examples/heat" heat.dat
+expect 0 '6 \(0\.\.100 by 20\)' "$weir" ls heat.dat
+expect 1 'No such file' "$MPIEXEC" -n 2 "$examples/heat" no/such/folder/heat.dat
+expect 1 'No such file' "$weir" ls absent.h5
+expect 1 'no backend recognises' "$weir" ls "$0"
+expect 1 'No space left' bash -c "'$weir' version --backends > /dev/full"
+
+# A flipped byte is found, and named.
+printf 'x' | dd of=wave.dat bs=1 seek=100 conv=notrunc status=none
+expect 1 "DAMAGED|variable 'wave', step 0" "$weir" verify wave.dat
+
+# A plan in the environment chooses the backend; one that this version cannot follow is refused.
+echo '{"weir_plan": 1, "backend": {"name": "posix", "options": {"alignment": "4096"}}}' > plan.json
+expect 0 'wrote' env WEIR_PLAN=plan.json "$MPIEXEC" -n 2 "$examples/heat" planned.h5
+expect 0 'planned.h5: posix' "$weir" ls planned.h5
+echo '{"weir_plan": 1, "mode": "servers"}' > plan.json
+expect 1 "plan.json.*servers|servers.*plan.json" env WEIR_PLAN=plan.json "$MPIEXEC" -n 2 "$examples/heat" planned.h5
+
+# The demo, small, with and without files left.
+expect 0 'posix +demo-posix.dat +[0-9]+ +[0-9]+ +yes' "$weir" demo -n 3 --size 1MiB --keep
+expect 0 'temperature +float64' "$weir" ls weir-demo/demo-posix.dat
+expect 0 '"verified": true' "$weir" demo -n 2 --size 100KiB --steps 1 --json
+expect 2 'not a quantity' "$weir" demo --size many
+expect 1 'No such file' "$weir" demo --folder /no/such/folder
+if has hdf5 && command -v h5dump > /dev/null; then
+  expect 0 'DATASET "temperature"' h5dump -H weir-demo/demo.h5
+  expect 0 'True' /usr/bin/python3 -c 'import h5py; f = h5py.File("weir-demo/demo.h5"); d = f["temperature"]; print(d.shape[0] == 3 and d[2][0][1] == 1.002)'
+fi
+[ -z "$(find . -name '*.partial.*')" ] || { echo "FAILED: left behind: $(find . -name '*.partial.*')"; failures=$((failures + 1)); }
+
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+echo 'all as expected'

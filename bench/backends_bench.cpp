@@ -1,0 +1,273 @@
+// Weir against the storage libraries it uses, called directly with the same data; and the cost of checksums.
+//
+//     mpirun -n 2 build/bench/backends_bench [--mib 64] [--steps 4] [--rounds 11] [--folder DIR] [--json]
+//
+// Each round runs all sides once, in turn, so that what else the machine does hits them alike. Reported: the median over rounds of
+// time(direct) / time(Weir) (1 = as fast), with quartiles, and of time(Weir) / time(Weir with checksums).
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+#include "backends/backend.hpp"
+#include "core/json.hpp"
+#include "direct.hpp"
+#include "weir/weir.hpp"
+
+namespace weir::bench {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void need(bool good, const std::string& what) {
+  if (!good) throw std::runtime_error(what + ": " + std::strerror(errno));
+}
+
+// One pwrite per step: for a row block that is all there is to do.
+void transfer_posix(const Work& work, bool writing) {
+  const int fd = ::open(work.path.c_str(), writing ? O_CREAT | O_RDWR : O_RDONLY, 0666);
+  need(fd >= 0, "open");
+  for (int step = 0; step < work.steps; ++step) {
+    auto* at = reinterpret_cast<char*>(work.data->data());
+    std::size_t left = work.count * work.columns * sizeof(double);
+    auto offset = static_cast<off_t>(((static_cast<std::uint64_t>(step) * work.rows + work.first) * work.columns) * sizeof(double));
+    while (left > 0) {
+      const ssize_t moved = writing ? ::pwrite(fd, at, left, offset) : ::pread(fd, at, left, offset);
+      need(moved > 0, "transfer");
+      at += moved;
+      offset += moved;
+      left -= static_cast<std::size_t>(moved);
+    }
+  }
+  ::close(fd);
+}
+
+void transfer_mpiio(const Work& work, bool writing) {
+  MPI_File file = MPI_FILE_NULL;
+  MPI_File_open(work.comm, work.path.c_str(), writing ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  const auto elements = static_cast<int>(work.count * work.columns);
+  for (int step = 0; step < work.steps; ++step) {
+    const auto offset =
+        static_cast<MPI_Offset>(((static_cast<std::uint64_t>(step) * work.rows + work.first) * work.columns) * sizeof(double));
+    if (writing) {
+      MPI_File_write_at_all(file, offset, work.data->data(), elements, MPI_DOUBLE, MPI_STATUS_IGNORE);
+    } else {
+      MPI_File_read_at_all(file, offset, work.data->data(), elements, MPI_DOUBLE, MPI_STATUS_IGNORE);
+    }
+  }
+  MPI_File_close(&file);
+}
+
+}  // namespace
+
+void write_posix(const Work& work) { transfer_posix(work, true); }
+void read_posix(const Work& work) { transfer_posix(work, false); }
+void write_mpiio(const Work& work) { transfer_mpiio(work, true); }
+void read_mpiio(const Work& work) { transfer_mpiio(work, false); }
+
+namespace {
+
+struct Settings {
+  std::uint64_t bytes = 64U << 20U;  // per rank and step
+  int steps = 4;
+  int rounds = 11;
+  std::string folder = "/tmp";
+  std::string only;
+  bool json = false;
+};
+
+std::vector<Direct> directs() {
+  std::vector<Direct> all = {{"posix", write_posix, read_posix}, {"mpiio", write_mpiio, read_mpiio}};
+#ifdef WEIR_WITH_HDF5
+  all.push_back({"hdf5", write_hdf5, read_hdf5});
+#endif
+#ifdef WEIR_WITH_ADIOS2
+  all.push_back({"adios2-bp5", write_bp5, read_bp5});
+  all.push_back({"adios2-bp4", write_bp4, read_bp4});
+  all.push_back({"adios2-hdf5", write_adios2_hdf5, read_adios2_hdf5});
+#endif
+  return all;
+}
+
+void write_weir(Session& session, const Work& work, const std::string& backend, bool checksums) {
+  File out = session.create(work.path, {.backend = backend, .checksums = checksums});
+  for (int step = 0; step < work.steps; ++step) {
+    out.write("T", *work.data,
+              {.shape = {work.rows, work.columns}, .offset = {work.first, 0}, .count = {work.count, work.columns}, .step = step})
+        .wait();
+  }
+  out.close();
+}
+
+void read_weir(Session& session, const Work& work, const std::string& backend) {
+  Reader in = session.open(work.path, {.backend = backend});
+  for (int step = 0; step < work.steps; ++step) {
+    in.read("T", *work.data, {.offset = {work.first, 0}, .count = {work.count, work.columns}, .step = step});
+  }
+  in.close();
+}
+
+// The time of the slowest rank.
+template <class Body>
+double seconds(MPI_Comm comm, Body&& body) {
+  MPI_Barrier(comm);
+  double start = MPI_Wtime();
+  body();
+  double taken = MPI_Wtime() - start;
+  MPI_Allreduce(MPI_IN_PLACE, &taken, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return taken;
+}
+
+struct Spread {
+  double low = 0, median = 0, high = 0;
+};
+
+Spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) { return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)]; };
+  return {at(0.25), at(0.5), at(0.75)};
+}
+
+struct Row {
+  std::string backend;
+  Spread write, read, checksum;
+};
+
+void remove_file(const Work& work, int rank) {
+  MPI_Barrier(work.comm);
+  if (rank == 0) {
+    fs::remove_all(work.path);
+    fs::remove(work.path + ".json");
+  }
+  MPI_Barrier(work.comm);
+}
+
+Row compare(Session& session, const Direct& direct, const Settings& settings, int rank, int ranks) {
+  std::vector<double> data;
+  Work work{.comm = session.compute(), .steps = settings.steps, .data = &data};
+  work.columns = 1024;
+  const std::uint64_t rows_each = std::max<std::uint64_t>(1, settings.bytes / (work.columns * sizeof(double)));
+  work.rows = rows_each * static_cast<std::uint64_t>(ranks);
+  work.first = rows_each * static_cast<std::uint64_t>(rank);
+  work.count = rows_each;
+  data.assign(work.count * work.columns, 1.5);
+  const std::string base = settings.folder + "/weir-bench-";
+
+  std::vector<double> write_ratio, read_ratio, checksum_ratio;
+  for (int round = -1; round < settings.rounds; ++round) {  // the first one warms up and does not count
+    double direct_write = 0, direct_read = 0, weir_write = 0, weir_read = 0, weir_checked = 0;
+    const auto direct_side = [&] {
+      work.path = base + "direct";
+      direct_write = seconds(work.comm, [&] { direct.write(work); });
+      direct_read = seconds(work.comm, [&] { direct.read(work); });
+      remove_file(work, rank);
+    };
+    const auto weir_side = [&] {
+      work.path = base + "weir";
+      weir_write = seconds(work.comm, [&] { write_weir(session, work, direct.backend, false); });
+      weir_read = seconds(work.comm, [&] { read_weir(session, work, direct.backend); });
+      remove_file(work, rank);
+    };
+    const auto checked_side = [&] {
+      work.path = base + "checked";
+      weir_checked = seconds(work.comm, [&] { write_weir(session, work, direct.backend, true); });
+      remove_file(work, rank);
+    };
+    // Every order comes up equally often: whoever follows another finds the page cache in another state.
+    switch ((round + 3) % 3) {
+      case 0: direct_side(), weir_side(), checked_side(); break;
+      case 1: weir_side(), checked_side(), direct_side(); break;
+      default: checked_side(), direct_side(), weir_side(); break;
+    }
+    if (round < 0) continue;
+    write_ratio.push_back(direct_write / weir_write);
+    read_ratio.push_back(direct_read / weir_read);
+    checksum_ratio.push_back(weir_write / weir_checked);
+  }
+  return {direct.backend, spread_of(write_ratio), spread_of(read_ratio), spread_of(checksum_ratio)};
+}
+
+void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
+  const auto json_of = [](const Spread& s) { return Json{{"median", s.median}, {"quartiles", {s.low, s.high}}}; };
+  if (settings.json) {
+    Json json = {{"ranks", ranks}, {"bytes_per_block", settings.bytes}, {"steps", settings.steps}, {"rounds", settings.rounds}};
+    for (const Row& row : rows) {
+      json["backends"].push_back({{"backend", row.backend},
+                                  {"write_vs_direct", json_of(row.write)},
+                                  {"read_vs_direct", json_of(row.read)},
+                                  {"checksums_vs_none", json_of(row.checksum)}});
+    }
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("{} ranks, blocks of {}, {} steps, {} rounds; medians [quartiles], 1 = as fast, larger is better\n\n", ranks,
+             format_bytes(settings.bytes), settings.steps, settings.rounds);
+  fmt::print("{:<12} {:>22} {:>22} {:>24}\n", "backend", "write Weir : direct", "read Weir : direct", "checksums on : off");
+  const auto text = [](const Spread& s) { return fmt::format("{:.2f} [{:.2f} {:.2f}]", s.median, s.low, s.high); };
+  for (const Row& row : rows) fmt::print("{:<12} {:>22} {:>22} {:>24}\n", row.backend, text(row.write), text(row.read), text(row.checksum));
+}
+
+Settings parse(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    const auto value = [&] {
+      if (i + 1 >= argc) throw std::runtime_error(option + " needs a value");
+      return std::string(argv[++i]);
+    };
+    if (option == "--mib") {
+      settings.bytes = std::stoull(value()) << 20U;
+    } else if (option == "--steps") {
+      settings.steps = std::stoi(value());
+    } else if (option == "--rounds") {
+      settings.rounds = std::max(1, std::stoi(value()));
+    } else if (option == "--folder") {
+      settings.folder = value();
+    } else if (option == "--backend") {
+      settings.only = value();
+    } else if (option == "--json") {
+      settings.json = true;
+    } else {
+      throw std::runtime_error("unknown option " + option + "; see the top of bench/backends_bench.cpp");
+    }
+  }
+  return settings;
+}
+
+int run(int argc, char** argv) {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const Settings settings = parse(argc, argv);
+  Session session(MPI_COMM_WORLD);
+  std::vector<Row> rows;
+  for (const Direct& direct : directs()) {
+    if (!settings.only.empty() && settings.only != direct.backend) continue;
+    rows.push_back(compare(session, direct, settings, rank, ranks));
+  }
+  if (rank == 0) print(rows, settings, ranks);
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace weir::bench
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int result = 1;
+  try {
+    result = weir::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "backends_bench: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return result;
+}

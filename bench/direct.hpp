@@ -1,0 +1,44 @@
+// The other side of the comparison: the same data, written and read by calling each storage library directly, the way its
+// documentation shows. One array of doubles in row blocks, `steps` of it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weir::bench {
+
+struct Work {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::string path;
+  std::uint64_t rows = 0;     // of the whole array
+  std::uint64_t columns = 0;  // of the whole array
+  std::uint64_t first = 0;    // this rank's rows
+  std::uint64_t count = 0;
+  int steps = 1;
+  std::vector<double>* data = nullptr;  // this rank's block: written, or read into
+};
+
+// One library's way to do the work; throws std::runtime_error.
+struct Direct {
+  std::string backend;
+  void (*write)(const Work&);
+  void (*read)(const Work&);
+};
+
+void write_posix(const Work& work);
+void read_posix(const Work& work);
+void write_mpiio(const Work& work);
+void read_mpiio(const Work& work);
+void write_hdf5(const Work& work);
+void read_hdf5(const Work& work);
+void write_bp4(const Work& work);
+void write_bp5(const Work& work);
+void write_adios2_hdf5(const Work& work);
+void read_bp4(const Work& work);
+void read_bp5(const Work& work);
+void read_adios2_hdf5(const Work& work);
+
+}  // namespace weir::bench
