@@ -3,6 +3,7 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -73,6 +74,9 @@ add_library(weir_build_flags INTERFACE)
 target_compile_options(weir_build_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wno-sign-conversion
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-missing-field-initializers>
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-missing-field-initializers>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(weir_build_flags INTERFACE -Wno-restrict)  # GCC 12 sees overlap in std::string's operator+
+endif()
 if(WEIR_SANITIZE)
   target_compile_options(weir_build_flags INTERFACE -fsanitize=${WEIR_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)

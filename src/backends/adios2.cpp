@@ -71,16 +71,18 @@ Entry adios2_bp4_entry() {
 }
 
 Entry adios2_bp5_entry() {
-  std::vector<Option> options = bp_options({.name = "buffer",
-                                            .kind = Option::Kind::bytes,
-                                            .fallback = "16M",
-                                            .help = "small blocks that a rank gathers before they are written",
-                                            .least = 0,
-                                            .most = std::int64_t{1} << 40});
+  std::vector<Option> options =
+      bp_options({.name = "buffer",
+                  .kind = Option::Kind::bytes,
+                  .fallback = "16M",
+                  .help = "small blocks that a rank gathers before they are written",
+                  .least = 0,
+                  .most = std::int64_t{1} << 40});
   options.push_back({.name = "aggregation",
                      .kind = Option::Kind::word,
                      .fallback = "EveryoneWrites",
-                     .help = "who writes to a data file: all its ranks at once, one after another, or one for all by shared memory",
+                     .help = "who writes to a data file: all its ranks at once, one after another, or one "
+                             "for all by shared memory",
                      .words = {"EveryoneWrites", "EveryoneWritesSerial", "TwoLevelShm"}});
   return {.name = "adios2-bp5",
           .summary = "ADIOS2 BP5 folders; blocks go to the file without a copy",
@@ -104,7 +106,8 @@ Entry adios2_hdf5_entry() {
           .options = {{.name = "transfer",
                        .kind = Option::Kind::word,
                        .fallback = "independent",
-                       .help = "how MPI-IO is called; collective gathers small pieces, but then all ranks have to write together",
+                       .help = "how MPI-IO is called; collective gathers small pieces, but then all ranks "
+                               "have to write together",
                        .words = {"independent", "collective"}}},
           .extensions = {},
           .create = create<Format::hdf5>,

@@ -1,4 +1,5 @@
-// ADIOS2 files: BP4 and BP5 folders, and HDF5 files in ADIOS2's own layout. bpls and every ADIOS2 program reads them.
+// ADIOS2 files: BP4 and BP5 folders, and HDF5 files in ADIOS2's own layout. bpls and every ADIOS2 program
+// reads them.
 #pragma once
 
 #include "backends/backend.hpp"

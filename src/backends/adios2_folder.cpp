@@ -21,7 +21,8 @@ constexpr std::size_t version_byte = 37;
 constexpr std::size_t record_size = 64;  // of BP4's index
 
 tl::unexpected<Failure> corrupt(std::string cause) {
-  return fail(ErrorCode::corrupt, std::move(cause), "the file is truncated or was changed after it was written");
+  return fail(ErrorCode::corrupt, std::move(cause),
+              "the file is truncated or was changed after it was written");
 }
 
 Result<std::uint64_t> size_of_file(const fs::path& path) {
@@ -38,8 +39,12 @@ std::string checksum(std::string_view bytes) {
   return fmt::format("{:016x}", hash);
 }
 
-bool is_metadata(const std::string& name) { return name.starts_with("md") || name.starts_with("mmd"); }
-bool belongs_to_bp(const std::string& name) { return is_metadata(name) || name.starts_with("data."); }
+bool is_metadata(const std::string& name) {
+  return name.starts_with("md") || name.starts_with("mmd");
+}
+bool belongs_to_bp(const std::string& name) {
+  return is_metadata(name) || name.starts_with("data.");
+}
 
 // Reads unsigned numbers one after another; past the end is remembered, not read.
 class Reader {
@@ -76,25 +81,32 @@ bool fits(std::uint64_t position, std::uint64_t length, std::uint64_t size) {
 }
 
 Status check_header(std::string_view index, int version) {
-  if (index.size() < header_size || !index.starts_with("ADIOS-BP v")) return corrupt("md.idx is not an index of ADIOS2");
+  if (index.size() < header_size || !index.starts_with("ADIOS-BP v"))
+    return corrupt("md.idx is not an index of ADIOS2");
   if (index[36] != 0) return fail(ErrorCode::unsupported, "the file was written on a big-endian machine");
   if (index[version_byte] != version) return corrupt(fmt::format("md.idx is not of BP version {}", version));
   const char active = index[version == 4 ? 38 : 39];
   if (active != 0) {
-    return fail(ErrorCode::corrupt, "its writer has not closed this file",
-                "if the writer is gone, 'adios2_deactivate_bp FILE' lets the steps be read that it completed");
+    return fail(
+        ErrorCode::corrupt, "its writer has not closed this file",
+        "if the writer is gone, 'adios2_deactivate_bp FILE' lets the steps be read that it completed");
   }
   return {};
 }
 
 Status check_bp4(std::string_view index, std::uint64_t metadata_size) {
-  if (index.size() == header_size || index.size() % record_size != 0) return corrupt("md.idx ends in the middle of a record");
+  if (index.size() == header_size || index.size() % record_size != 0)
+    return corrupt("md.idx ends in the middle of a record");
   for (std::size_t at = header_size; at < index.size(); at += record_size) {
     Reader record(index.substr(at, record_size));
-    record.skip(8);
+    if (record.take<std::uint64_t>() != at / record_size) {
+      return fail(ErrorCode::unsupported,
+                  "a step has no data, and ADIOS2 cannot read BP4 files that have such steps");
+    }
     if (record.take<std::uint64_t>() != 0) return corrupt("md.idx names a metadata file that does not exist");
     std::uint64_t before = 0;
-    for (int part = 0; part < 4; ++part) {  // groups, variables, attributes, end: each lies behind the one before
+    for (int part = 0; part < 4;
+         ++part) {  // groups, variables, attributes, end: each lies behind the one before
       const auto position = record.take<std::uint64_t>();
       if (position < before || position > metadata_size) return corrupt("md.idx points outside md.0");
       before = position;
@@ -110,22 +122,26 @@ struct Bp5Step {
 };
 
 Status check_step_metadata(std::string_view metadata, const Bp5Step& step, std::uint64_t writers) {
-  if (!fits(step.metadata_position, step.metadata_size, metadata.size())) return corrupt("md.idx points outside md.0");
+  if (!fits(step.metadata_position, step.metadata_size, metadata.size()))
+    return corrupt("md.idx points outside md.0");
   Reader reader(metadata.substr(step.metadata_position, step.metadata_size));
   reader.skip(8);
   std::uint64_t total = 0;
   for (std::uint64_t i = 0; i < 2 * writers; ++i) {
     const auto length = reader.take<std::uint64_t>();
-    if (reader.overrun() || length > step.metadata_size) return corrupt("a step in md.0 is longer than the index says");
+    if (reader.overrun() || length > step.metadata_size)
+      return corrupt("a step in md.0 is longer than the index says");
     total += length;
   }
   reader.skip(total);
   return reader.overrun() ? Status(corrupt("a step in md.0 is longer than the index says")) : Status();
 }
 
-Status check_bp5(const fs::path& path, std::string_view index, std::string_view metadata, std::string_view formats) {
-  if (index[38] != 2) return fail(ErrorCode::unsupported, fmt::format("BP 5.{} is not known to this ADIOS2", +index[38]));
-  std::vector<std::uint64_t> subfile_of;                     // by writer
+Status check_bp5(const fs::path& path, std::string_view index, std::string_view metadata,
+                 std::string_view formats) {
+  if (index[38] != 2)
+    return fail(ErrorCode::unsupported, fmt::format("BP 5.{} is not known to this ADIOS2", +index[38]));
+  std::vector<std::uint64_t> subfile_of;  // by writer
   std::vector<std::optional<std::uint64_t>> size_of_subfile;
   bool any_step = false;
   Reader records(index, header_size);
@@ -137,7 +153,8 @@ Status check_bp5(const fs::path& path, std::string_view index, std::string_view 
       const auto writers = records.take<std::uint64_t>();
       records.skip(8);
       const auto subfiles = records.take<std::uint64_t>();
-      if (writers > index.size() || subfiles > writers) return corrupt("md.idx has a record that makes no sense");
+      if (writers > index.size() || subfiles > writers)
+        return corrupt("md.idx has a record that makes no sense");
       subfile_of.assign(writers, 0);
       size_of_subfile.assign(subfiles, std::nullopt);
       for (auto& subfile : subfile_of) {
@@ -149,7 +166,8 @@ Status check_bp5(const fs::path& path, std::string_view index, std::string_view 
       step.metadata_position = records.take<std::uint64_t>();
       step.metadata_size = records.take<std::uint64_t>();
       const auto flushes = records.take<std::uint64_t>();
-      if (flushes > index.size() || subfile_of.empty()) return corrupt("md.idx has a record that makes no sense");
+      if (flushes > index.size() || subfile_of.empty())
+        return corrupt("md.idx has a record that makes no sense");
       WEIR_TRY(check_step_metadata(metadata, step, subfile_of.size()));
       for (const std::uint64_t subfile : subfile_of) {
         auto& size = size_of_subfile[subfile];
@@ -160,7 +178,8 @@ Status check_bp5(const fs::path& path, std::string_view index, std::string_view 
           const auto at = records.take<std::uint64_t>();
           const auto count = records.take<std::uint64_t>();
           // A part without bytes may stand at a position that alignment has moved beyond the end.
-          if (count > 0 && !fits(at, count, *size)) return corrupt(fmt::format("data.{} is too short", subfile));
+          if (count > 0 && !fits(at, count, *size))
+            return corrupt(fmt::format("data.{} is too short", subfile));
         }
         records.skip(8);
       }
@@ -192,7 +211,8 @@ Result<std::optional<Origin>> check_seal(const fs::path& path) {
     WEIR_ASSIGN(const JsonObject file, JsonObject::of(value, "file"));
     WEIR_ASSIGN(const std::string name, file.text("name"));
     WEIR_ASSIGN(const std::uint64_t expected, file.size("size"));
-    if (!belongs_to_bp(name) || name.find('/') != std::string::npos) return corrupt("weir.json names a foreign file");
+    if (!belongs_to_bp(name) || name.find('/') != std::string::npos)
+      return corrupt("weir.json names a foreign file");
     WEIR_ASSIGN(const std::uint64_t size, size_of_file(path / name));
     if (size < expected) return corrupt(fmt::format("{} has {} bytes of {}", name, size, expected));
     if (size > expected) return std::nullopt;

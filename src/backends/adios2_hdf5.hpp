@@ -5,15 +5,18 @@
 
 namespace weir::backends::bp {
 
-// False in a build without HDF5's headers. The HDF5 engine is then not offered: it would lose data in silence.
+// False in a build without HDF5's headers. The HDF5 engine is then not offered: it would lose data in
+// silence.
 bool hdf5_errors_are_seen();
 
-// A file is open for writing. If it still is when the process ends, HDF5 must not close it, together with ranks that may never come.
+// A file is open for writing. If it still is when the process ends, HDF5 must not close it, together with
+// ranks that may never come.
 void hdf5_file_opened();
 void hdf5_file_closed();
 
-// The errors of HDF5 while it lives. ADIOS2's HDF5 engine ignores the outcome of H5Dread, H5Fclose and others, and HDF5 would
-// print a stack to stderr. Here the first report is kept instead, and nothing is printed.
+// The errors of HDF5 while it lives. ADIOS2's HDF5 engine ignores the outcome of H5Dread, H5Fclose and
+// others, and HDF5 would print a stack to stderr. Here the first report is kept instead, and nothing is
+// printed.
 class Hdf5Errors {
  public:
   Hdf5Errors();

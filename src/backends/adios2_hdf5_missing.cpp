@@ -2,7 +2,9 @@
 
 namespace weir::backends::bp {
 
-bool hdf5_errors_are_seen() { return false; }
+bool hdf5_errors_are_seen() {
+  return false;
+}
 
 void hdf5_file_opened() {}
 void hdf5_file_closed() {}

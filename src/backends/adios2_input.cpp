@@ -19,19 +19,20 @@ constexpr std::uint64_t hdf5_piece = std::uint64_t{1} << 30;  // bytes that are 
 struct Source {
   adios2::VariableNT handle;                      // none: ADIOS2 does not know of it, and it reads as zeros
   std::vector<std::optional<std::size_t>> steps;  // what SetStepSelection wants for each slot; none: zeros
-  bool single_value = false;                      // a global value of ADIOS2, shown as an array of one element
+  bool single_value = false;  // a global value of ADIOS2, shown as an array of one element
 };
 
 class Adios2Input final : public Input {
  public:
   Adios2Input(Format format, fs::path path, Library library)
       : format_(format), path_(std::move(path)), library_(std::move(library)) {}
-  // HDF5 was opened by this rank alone; the communicators of a BP engine are freed by all ranks or not at all.
+  // HDF5 was opened by this rank alone; the communicators of a BP engine are freed by all ranks or not at
+  // all.
   ~Adios2Input() override {
     if (!closed_ && format_ != Format::hdf5) library_.abandon();
   }
 
-  Status load();                             // fills the lists; throws what ADIOS2 throws
+  Status load();                            // fills the lists; throws what ADIOS2 throws
   Status check_data_size(const fs::path&);  // of a folder that Weir did not seal; likewise
 
   const std::vector<Variable>& variables() const override { return variables_; }
@@ -53,7 +54,7 @@ class Adios2Input final : public Input {
   std::vector<Source> sources_;
   std::optional<Notes> notes_;  // none: another program wrote the file
   bool closed_ = false;
-  Status broken_;               // after a failed read ADIOS2 still holds the addresses it was given
+  Status broken_;  // after a failed read ADIOS2 still holds the addresses it was given
 };
 
 // BP4 and BP5 count the steps in which a variable is present, HDF5 all steps of the file.
@@ -64,7 +65,8 @@ std::vector<std::size_t> Adios2Input::steps_of(const std::string& name, Type typ
   with_type(type, [&](auto element) {
     using T = decltype(element);
     if constexpr (!std::is_same_v<T, std::complex<long double>>) {
-      if (auto typed = library_.io().InquireVariable<T>(name)) steps = library_.engine().GetAbsoluteSteps(typed);
+      if (auto typed = library_.io().InquireVariable<T>(name))
+        steps = library_.engine().GetAbsoluteSteps(typed);
     }
   });
   return steps;
@@ -76,7 +78,8 @@ Status Adios2Input::add_noted(const Variable& variable) {
   std::vector<std::size_t> present;
   if (source.handle) {
     if (from_adios2(source.handle.Type()) != variable.type) {
-      return fail(ErrorCode::corrupt, fmt::format("variable '{}' is not of the type that was noted", variable.name));
+      return fail(ErrorCode::corrupt,
+                  fmt::format("variable '{}' is not of the type that was noted", variable.name));
     }
     present = steps_of(variable.name, variable.type, source.handle.Steps());
   }
@@ -92,14 +95,16 @@ Status Adios2Input::add_noted(const Variable& variable) {
       return fail(ErrorCode::corrupt, fmt::format("variable '{}' has lost steps", variable.name));
     }
   }
-  for (; next < present.size(); ++next) source.steps.emplace_back(present[next]);  // appended by another program
+  for (; next < present.size(); ++next)
+    source.steps.emplace_back(present[next]);  // appended by another program
   variables_.push_back(variable);
   variables_.back().slots = source.steps.size();
   sources_.push_back(std::move(source));
   return {};
 }
 
-// One of another program; left out if Weir has no way to show it: local arrays, texts, structures, shapes that change.
+// One of another program; left out if Weir has no way to show it: local arrays, texts, structures, shapes
+// that change.
 void Adios2Input::add_foreign(const std::string& name) {
   Source source{.handle = library_.io().InquireVariable(name)};
   if (!source.handle) return;
@@ -117,7 +122,8 @@ void Adios2Input::add_foreign(const std::string& name) {
   if (!check_shape(variable.shape, size_of(*type))) return;
   for (const std::size_t step : steps_of(name, *type, source.handle.Steps())) {
     const bool can_tell = format_ != Format::hdf5 && !source.single_value;
-    if (can_tell && source.handle.Shape(step) != adios2::Dims(variable.shape.begin(), variable.shape.end())) return;
+    if (can_tell && source.handle.Shape(step) != adios2::Dims(variable.shape.begin(), variable.shape.end()))
+      return;
     source.steps.emplace_back(step);
   }
   if (source.steps.empty()) return;
@@ -135,20 +141,22 @@ Status Adios2Input::load() {
     WEIR_TRY(add_noted(variable));
   }
   for (const auto& [name, parameters] : library_.io().AvailableVariables(true)) {
-    if (!noted.contains(name)) add_foreign(name);
+    if (!noted.contains(name) && name != step_marker) add_foreign(name);
   }
   attributes_ = load_attributes(library_.io(), notes_ ? *notes_ : Notes(), variables_);
   return {};
 }
 
-// The least that the blocks in the index need, against what there is. ADIOS2 waits for ever for data beyond the end of a file.
+// The least that the blocks in the index need, against what there is. ADIOS2 waits for ever for data beyond
+// the end of a file.
 Status Adios2Input::check_data_size(const fs::path& path) {
   std::uint64_t needed = 0;
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     if (sources_[i].single_value || !sources_[i].handle) continue;
     if (!sources_[i].handle.Operations().empty()) return {};  // compressed: less is enough
     for (const auto& [step, blocks] : library_.engine().AllStepsBlocksInfo(sources_[i].handle)) {
-      for (const auto& block : blocks) needed += volume({block.Count.begin(), block.Count.end()}) * size_of(variables_[i].type);
+      for (const auto& block : blocks)
+        needed += volume({block.Count.begin(), block.Count.end()}) * size_of(variables_[i].type);
     }
   }
   std::uint64_t there = 0;
@@ -157,15 +165,19 @@ Status Adios2Input::check_data_size(const fs::path& path) {
     if (entry->path().filename().string().starts_with("data.")) there += entry->file_size(error);
   }
   if (needed <= there) return {};
-  return fail(ErrorCode::corrupt, fmt::format("the data files have {} bytes, the index speaks of {}", there, needed),
+  return fail(ErrorCode::corrupt,
+              fmt::format("the data files have {} bytes, the index speaks of {}", there, needed),
               "the file is truncated");
 }
 
-void Adios2Input::get(Source& source, const Variable& variable, const Place& place, const TargetBlock& block) {
+void Adios2Input::get(Source& source, const Variable& variable, const Place& place,
+                      const TargetBlock& block) {
   const std::size_t size = size_of(variable.type);
   const std::optional<std::size_t> step = source.steps.at(place.slot);
-  // ADIOS2 leaves elements alone that are in no block. Which files have such elements is known only of Weir's own.
-  const bool gaps = format_ != Format::hdf5 && (!notes_ || notes_->with_gaps.contains({variable.name, place.slot}));
+  // ADIOS2 leaves elements alone that are in no block. Which files have such elements is known only of Weir's
+  // own.
+  const bool gaps =
+      format_ != Format::hdf5 && (!notes_ || notes_->with_gaps.contains({variable.name, place.slot}));
   if (!step || gaps) std::memset(block.data, 0, volume(block.box.count) * size);
   if (!step) return;
   source.handle.SetStepSelection({*step, 1});
@@ -175,9 +187,11 @@ void Adios2Input::get(Source& source, const Variable& variable, const Place& pla
   }
   const bool hdf5 = format_ == Format::hdf5;
   for (const Box& piece : hdf5 ? split(block.box, hdf5_piece / size) : std::vector<Box>{block.box}) {
-    source.handle.SetSelection({{piece.offset.begin(), piece.offset.end()}, {piece.count.begin(), piece.count.end()}});
+    source.handle.SetSelection(
+        {{piece.offset.begin(), piece.offset.end()}, {piece.count.begin(), piece.count.end()}});
     // The HDF5 engine remembers only the last selection of a variable.
-    library_.engine().Get(source.handle, static_cast<void*>(block.data + position_of(piece, block.box) * size),
+    library_.engine().Get(source.handle,
+                          static_cast<void*>(block.data + position_of(piece, block.box) * size),
                           hdf5 ? adios2::Mode::Sync : adios2::Mode::Deferred);
   }
 }
@@ -187,7 +201,8 @@ Status Adios2Input::read(const Place& place, std::span<const TargetBlock> blocks
   const Variable& variable = variables_.at(place.variable);
   Source& source = sources_.at(place.variable);
   if (place.slot >= source.steps.size()) {
-    return fail(ErrorCode::not_found, fmt::format("variable '{}' has {} steps", variable.name, source.steps.size()));
+    return fail(ErrorCode::not_found,
+                fmt::format("variable '{}' has {} steps", variable.name, source.steps.size()));
   }
   broken_ = guarded(format_, fmt::format("read variable '{}'", variable.name), path_, [&] {
     for (const TargetBlock& block : blocks) {
@@ -213,7 +228,8 @@ Failure as_corrupt(Failure failure) {
 }  // namespace
 
 Result<std::unique_ptr<Input>> open(Format format, const FileSpec& spec) {
-  // Each rank opens HDF5 for itself: the reading is local, and so is the end of it. In a BP folder rank 0 reads the index for all.
+  // Each rank opens HDF5 for itself: the reading is local, and so is the end of it. In a BP folder rank 0
+  // reads the index for all.
   const bool hdf5 = format == Format::hdf5;
   Origin origin = Origin::foreign;
   if (!hdf5) {

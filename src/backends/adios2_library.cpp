@@ -37,7 +37,8 @@ void keep_forever(std::unique_ptr<adios2::ADIOS> adios, const adios2::Engine& en
 }  // namespace
 
 Library::Library(Format format, const mpi::Comm& comm)
-    : adios_(comm.is_serial() ? std::make_unique<adios2::ADIOS>() : std::make_unique<adios2::ADIOS>(comm.get())),
+    : adios_(comm.is_serial() ? std::make_unique<adios2::ADIOS>()
+                              : std::make_unique<adios2::ADIOS>(comm.get())),
       io_(adios_->DeclareIO("weir")),
       format_(format) {
   constexpr std::array<const char*, 3> engines = {"BP4", "BP5", "HDF5"};
@@ -90,7 +91,8 @@ std::string essence(std::string_view message) {
   }
   if (const std::size_t at = plain.rfind("> : "); at != std::string::npos) plain.erase(0, at + 4);
   for (const std::string_view tail : {": iostream error", ", in call to POSIX open", ", in call to Open"}) {
-    if (const std::size_t at = plain.rfind(tail); at != std::string::npos && at + tail.size() == plain.size()) {
+    if (const std::size_t at = plain.rfind(tail);
+        at != std::string::npos && at + tail.size() == plain.size()) {
       plain.erase(at);
     }
   }
@@ -131,25 +133,28 @@ Failure failure_from(std::string_view message, ErrorCode fallback) {
   return {.code = fallback, .cause = "ADIOS2: " + (text.empty() ? "an error without a message" : text)};
 }
 
-Status guarded(Format format, std::string_view operation, const fs::path& path, const std::function<void()>& call) {
+Status guarded(Format format, std::string_view operation, const fs::path& path,
+               const std::function<void()>& call, Reports reports) {
   Status status;
   std::optional<Hdf5Errors> hdf5;
   if (format == Format::hdf5) hdf5.emplace();
   try {
     call();
   } catch (const std::bad_alloc&) {
-    status = fail(ErrorCode::io, "out of memory in ADIOS2", "write smaller steps, or choose a backend that does not buffer them");
+    status = fail(ErrorCode::io, "out of memory in ADIOS2",
+                  "write smaller steps, or choose a backend that does not buffer them");
   } catch (const std::exception& error) {
     status = tl::make_unexpected(failure_from(innermost(error), ErrorCode::io));
   } catch (...) {
     status = fail(ErrorCode::io, "ADIOS2: an unknown exception");
   }
-  if (hdf5 && !hdf5->first().empty()) {
+  if (hdf5 && reports == Reports::count && !hdf5->first().empty()) {
     Failure failure = failure_from(hdf5->first(), ErrorCode::io);
     if (failure.cause.starts_with("ADIOS2: ")) failure.cause.replace(0, 6, "HDF5");
     // MPI libraries often say no more than "I/O error".
     constexpr std::int64_t nothing_left = 1 << 20;
-    if (failure.code == ErrorCode::io && free_space(path) < nothing_left) failure = fail_errno(ENOSPC, "", "").value();
+    if (failure.code == ErrorCode::io && free_space(path) < nothing_left)
+      failure = fail_errno(ENOSPC, "", "").value();
     status = tl::make_unexpected(std::move(failure));
   }
   return in(std::move(status), operation, path.string());
@@ -162,23 +167,26 @@ struct Names {
   adios2::DataType theirs;
   std::string_view text;  // as ADIOS2 spells it
 };
-constexpr std::array<Names, 13> names = {{{Type::int8, adios2::DataType::Int8, "int8_t"},
-                                          {Type::int16, adios2::DataType::Int16, "int16_t"},
-                                          {Type::int32, adios2::DataType::Int32, "int32_t"},
-                                          {Type::int64, adios2::DataType::Int64, "int64_t"},
-                                          {Type::uint8, adios2::DataType::UInt8, "uint8_t"},
-                                          {Type::uint16, adios2::DataType::UInt16, "uint16_t"},
-                                          {Type::uint32, adios2::DataType::UInt32, "uint32_t"},
-                                          {Type::uint64, adios2::DataType::UInt64, "uint64_t"},
-                                          {Type::float32, adios2::DataType::Float, "float"},
-                                          {Type::float64, adios2::DataType::Double, "double"},
-                                          {Type::long_double, adios2::DataType::LongDouble, "long double"},
-                                          {Type::complex64, adios2::DataType::FloatComplex, "float complex"},
-                                          {Type::complex128, adios2::DataType::DoubleComplex, "double complex"}}};
+constexpr std::array<Names, 13> names = {
+    {{Type::int8, adios2::DataType::Int8, "int8_t"},
+     {Type::int16, adios2::DataType::Int16, "int16_t"},
+     {Type::int32, adios2::DataType::Int32, "int32_t"},
+     {Type::int64, adios2::DataType::Int64, "int64_t"},
+     {Type::uint8, adios2::DataType::UInt8, "uint8_t"},
+     {Type::uint16, adios2::DataType::UInt16, "uint16_t"},
+     {Type::uint32, adios2::DataType::UInt32, "uint32_t"},
+     {Type::uint64, adios2::DataType::UInt64, "uint64_t"},
+     {Type::float32, adios2::DataType::Float, "float"},
+     {Type::float64, adios2::DataType::Double, "double"},
+     {Type::long_double, adios2::DataType::LongDouble, "long double"},
+     {Type::complex64, adios2::DataType::FloatComplex, "float complex"},
+     {Type::complex128, adios2::DataType::DoubleComplex, "double complex"}}};
 
 }  // namespace
 
-bool stores(Type type) { return type != Type::complex_long_double; }
+bool stores(Type type) {
+  return type != Type::complex_long_double;
+}
 
 adios2::DataType to_adios2(Type type) {
   for (const Names& entry : names) {

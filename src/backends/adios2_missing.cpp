@@ -10,8 +10,14 @@ Entry absent(std::string_view name, std::string_view summary) {
 
 }  // namespace
 
-Entry adios2_bp4_entry() { return absent("adios2-bp4", "ADIOS2 BP4 folders"); }
-Entry adios2_bp5_entry() { return absent("adios2-bp5", "ADIOS2 BP5 folders"); }
-Entry adios2_hdf5_entry() { return absent("adios2-hdf5", "HDF5 files in ADIOS2's layout"); }
+Entry adios2_bp4_entry() {
+  return absent("adios2-bp4", "ADIOS2 BP4 folders");
+}
+Entry adios2_bp5_entry() {
+  return absent("adios2-bp5", "ADIOS2 BP5 folders");
+}
+Entry adios2_hdf5_entry() {
+  return absent("adios2-hdf5", "HDF5 files in ADIOS2's layout");
+}
 
 }  // namespace weir::backends

@@ -12,9 +12,10 @@ namespace weir::backends::bp {
 namespace {
 
 constexpr std::string_view notes_name = "weir:notes";
-constexpr std::size_t notes_piece = 30000;           // HDF5 keeps attributes of up to 64 KiB, ADIOS2 takes no care of it
+constexpr std::size_t notes_piece =
+    30000;  // HDF5 keeps attributes of up to 64 KiB, ADIOS2 takes no care of it
 constexpr std::size_t hdf5_largest_attribute = 60000;
-constexpr std::size_t hdf5_longest_name = 99;        // ADIOS2's HDF5 reader has a buffer of 100 bytes
+constexpr std::size_t hdf5_longest_name = 99;  // ADIOS2's HDF5 reader has a buffer of 100 bytes
 
 std::string piece_name(std::size_t piece) {
   return piece == 0 ? std::string(notes_name) : fmt::format("{}.{}", notes_name, piece);
@@ -62,7 +63,8 @@ void define(Format format, adios2::IO& io, const Attribute& attribute, Notes& no
   if (values.bytes.empty() || pairs) {
     notes.disguises.push_back({name, std::string(name_of(values.type)), !values.bytes.empty()});
   }
-  if (!values.bytes.empty()) define_values(io, name, pairs ? part_of(values.type) : values.type, values.bytes);
+  if (!values.bytes.empty())
+    define_values(io, name, pairs ? part_of(values.type) : values.type, values.bytes);
 }
 
 Status check_for_hdf5(const Attribute& attribute) {
@@ -71,14 +73,17 @@ Status check_for_hdf5(const Attribute& attribute) {
   const std::string name = full_name(attribute);
   if (size > hdf5_largest_attribute) {
     return fail(ErrorCode::unsupported,
-                fmt::format("attribute '{}' has {} bytes; ADIOS2 stores at most {} in HDF5", name, size, hdf5_largest_attribute),
+                fmt::format("attribute '{}' has {} bytes; ADIOS2 stores at most {} in HDF5", name, size,
+                            hdf5_largest_attribute),
                 "make it a variable, or choose adios2-bp5");
   }
   if (name.size() > hdf5_longest_name) {
-    return fail(ErrorCode::unsupported, fmt::format("the name of attribute '{}' has {} characters; ADIOS2 reads at most {} in HDF5",
-                                                    name, name.size(), hdf5_longest_name));
+    return fail(ErrorCode::unsupported,
+                fmt::format("the name of attribute '{}' has {} characters; ADIOS2 reads at most {} in HDF5",
+                            name, name.size(), hdf5_longest_name));
   }
-  if (name == "NumSteps") return fail(ErrorCode::unsupported, "ADIOS2 itself uses an attribute 'NumSteps' in HDF5");
+  if (name == "NumSteps")
+    return fail(ErrorCode::unsupported, "ADIOS2 itself uses an attribute 'NumSteps' in HDF5");
   return {};
 }
 
@@ -168,7 +173,8 @@ void clear_padding(Values& values) {
   if (values.type != Type::long_double || LDBL_MANT_DIG != 64) return;
   constexpr std::size_t used = 10;
   for (std::size_t at = 0; at < values.bytes.size(); at += sizeof(long double)) {
-    std::fill_n(values.bytes.begin() + static_cast<std::ptrdiff_t>(at + used), sizeof(long double) - used, std::byte{0});
+    std::fill_n(values.bytes.begin() + static_cast<std::ptrdiff_t>(at + used), sizeof(long double) - used,
+                std::byte{0});
   }
 }
 
@@ -203,7 +209,8 @@ std::optional<AttributeValue> value_of(adios2::IO& io, const std::string& name) 
 
 AttributeValue undisguise(const Notes::Disguise& disguise, std::optional<AttributeValue> stored) {
   std::vector<std::byte> bytes;
-  if (disguise.stored && stored && std::holds_alternative<Values>(*stored)) bytes = std::get<Values>(*stored).bytes;
+  if (disguise.stored && stored && std::holds_alternative<Values>(*stored))
+    bytes = std::get<Values>(*stored).bytes;
   if (disguise.type == "text") return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return Values{.type = parse_type(disguise.type).value_or(Type::uint8), .bytes = std::move(bytes)};
 }
@@ -212,7 +219,8 @@ Attribute placed(std::string name, AttributeValue value, const std::vector<Varia
   Attribute attribute{.variable = "", .name = std::move(name), .value = std::move(value)};
   std::string owner;
   for (const Variable& variable : variables) {
-    if (variable.name.size() > owner.size() && attribute.name.starts_with(variable.name + "/")) owner = variable.name;
+    if (variable.name.size() > owner.size() && attribute.name.starts_with(variable.name + "/"))
+      owner = variable.name;
   }
   if (!owner.empty() && attribute.name.size() > owner.size() + 1) {
     attribute.variable = owner;
@@ -223,7 +231,8 @@ Attribute placed(std::string name, AttributeValue value, const std::vector<Varia
 
 }  // namespace
 
-Status store_attributes(Format format, adios2::IO& io, const std::vector<Attribute>& attributes, Notes notes) {
+Status store_attributes(Format format, adios2::IO& io, const std::vector<Attribute>& attributes,
+                        Notes notes) {
   for (const Attribute& attribute : attributes) {
     if (format == Format::hdf5) WEIR_TRY(check_for_hdf5(attribute));
     define(format, io, attribute, notes);
@@ -245,13 +254,15 @@ Result<std::optional<Notes>> load_notes(adios2::IO& io) {
   if (text.empty()) return std::optional<Notes>();
   Result<Notes> notes = from_text(text);
   if (!notes) {
-    const ErrorCode code = notes.error().code == ErrorCode::unsupported ? ErrorCode::unsupported : ErrorCode::corrupt;
+    const ErrorCode code =
+        notes.error().code == ErrorCode::unsupported ? ErrorCode::unsupported : ErrorCode::corrupt;
     return fail(code, "the notes that Weir keeps in the file: " + notes.error().cause, notes.error().advice);
   }
   return std::optional<Notes>(std::move(*notes));
 }
 
-std::vector<Attribute> load_attributes(adios2::IO& io, const Notes& notes, const std::vector<Variable>& variables) {
+std::vector<Attribute> load_attributes(adios2::IO& io, const Notes& notes,
+                                       const std::vector<Variable>& variables) {
   std::vector<Attribute> attributes;
   for (const auto& [name, parameters] : io.AvailableAttributes()) {
     if (name.starts_with(notes_name)) continue;

@@ -15,9 +15,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// From this many bytes a rank, BP5 data goes straight from the caller's memory to the file; smaller blocks are copied, gathered.
+// From this many bytes a rank, BP5 data goes straight from the caller's memory to the file; smaller blocks
+// are copied, gathered.
 constexpr std::int64_t direct_from = 256 << 10;
-// Bytes of metadata that a step may add to a file besides its data, for every rank; only to notice a full disk in time.
+// Bytes of metadata that a step may add to a file besides its data, for every rank; only to notice a full
+// disk in time.
 constexpr std::int64_t metadata_room = 8 << 10;
 // HDF5 hands each piece to MPI-IO, where counts beyond 2^31 bytes are not safe in every MPI.
 constexpr std::uint64_t hdf5_piece = std::uint64_t{1} << 30;
@@ -34,13 +36,19 @@ struct Defined {
   adios2::VariableNT handle;
   std::vector<Slot> slots;
   bool empty() const { return Box::whole(variable.shape).empty(); }
-  std::int64_t bytes() const { return static_cast<std::int64_t>(volume(variable.shape) * size_of(variable.type)); }
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(volume(variable.shape) * size_of(variable.type));
+  }
 };
 
 class Adios2Output final : public Output {
  public:
   Adios2Output(Format format, const FileSpec& spec, Library library)
-      : format_(format), path_(spec.path), comm_(spec.comm), options_(spec.options), library_(std::move(library)) {
+      : format_(format),
+        path_(spec.path),
+        comm_(spec.comm),
+        options_(spec.options),
+        library_(std::move(library)) {
     collective_transfer_ = format == Format::hdf5 && options_.text("transfer") == "collective";
     budget_ = comm_.max(comm_.rank() == 0 ? free_space(path_) / 2 : 0);
     compressed_ = format != Format::hdf5 && options_.text("compression") != "none";
@@ -58,6 +66,7 @@ class Adios2Output final : public Output {
  private:
   Status begin_step();
   Status end_step();
+  Status mark_step();
   Status store_notes();
   Status write_bp4(Defined& target, std::span<const SourceBlock> blocks);
   Status write_bp5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, Access access);
@@ -79,12 +88,15 @@ class Adios2Output final : public Output {
 
   std::vector<Defined> variables_;
   std::vector<Attribute> attributes_;
+  adios2::Variable<std::int64_t> marker_;
   bool step_is_open_ = false;
-  std::int64_t step_number_ = 0;       // the program's, of the open step
-  bool step_has_number_ = false;       // false: only variables without steps so far
-  std::uint64_t adios_step_ = 0;       // of the open step
-  std::int64_t buffered_here_ = 0;     // bytes that ADIOS2 holds and has not written, on this rank
-  std::int64_t budget_ = 0;            // bytes that can be reserved before free space has to be watched; the same everywhere
+  bool wrote_in_step_ = false;      // this rank, something
+  std::int64_t step_number_ = 0;    // the program's, of the open step
+  bool step_has_number_ = false;    // false: only variables without steps so far
+  std::uint64_t adios_step_ = 0;    // of the open step
+  std::int64_t buffered_here_ = 0;  // bytes that ADIOS2 holds and has not written, on this rank
+  std::int64_t budget_ =
+      0;  // bytes that can be reserved before free space has to be watched; the same everywhere
   bool closed_ = false;
 };
 
@@ -98,8 +110,9 @@ std::vector<std::int64_t> Adios2Output::sum(std::vector<std::int64_t> values) co
   return values;
 }
 
-// ADIOS2 has no way back from a disk that fills up in the middle of a collective call: ranks that fail leave the others waiting.
-// So a shortage is noticed before, by all. COLLECTIVE, but only where space is scarce: with plenty of it, nobody is asked.
+// ADIOS2 has no way back from a disk that fills up in the middle of a collective call: ranks that fail leave
+// the others waiting. So a shortage is noticed before, by all. COLLECTIVE, but only where space is scarce:
+// with plenty of it, nobody is asked.
 Status Adios2Output::check_room(std::int64_t bytes_here) const {
   if (compressed_ || budget_ >= 0) return {};
   const auto together = sum({bytes_here, comm_.rank() == 0 ? free_space(path_) : 0});
@@ -116,9 +129,10 @@ Status Adios2Output::define(const Variable& variable) {
     for (std::size_t at = 0; at <= variable.name.size();) {
       const std::size_t end = std::min(variable.name.find('/', at), variable.name.size());
       if (end - at > longest) {
-        return fail(ErrorCode::unsupported, fmt::format("the name '{}' is too long; ADIOS2 reads {} characters in HDF5, or as many "
-                                                        "between slashes",
-                                                        variable.name, longest));
+        return fail(ErrorCode::unsupported,
+                    fmt::format("the name '{}' is too long; ADIOS2 reads {} characters in HDF5, or as many "
+                                "between slashes",
+                                variable.name, longest));
       }
       at = end + 1;
     }
@@ -128,7 +142,8 @@ Status Adios2Output::define(const Variable& variable) {
     WEIR_TRY(guard(fmt::format("define variable '{}'", variable.name), [&] {
       const adios2::Dims shape(variable.shape.begin(), variable.shape.end());
       const adios2::Dims nothing(shape.size(), 0);
-      defined.handle = library_.io().DefineVariable(to_adios2(variable.type), variable.name, shape, nothing, nothing);
+      defined.handle =
+          library_.io().DefineVariable(to_adios2(variable.type), variable.name, shape, nothing, nothing);
       if (!compressed_) return;
       const std::string& method = options_.text("compression");
       const std::string level = std::to_string(options_.integer("level"));
@@ -140,8 +155,11 @@ Status Adios2Output::define(const Variable& variable) {
 }
 
 Status Adios2Output::set_attribute(const Attribute& attribute) {
-  // All are defined when the file is closed: ADIOS2 refuses to change the type of one, and shows those of the last step.
-  const auto same = [&](const Attribute& other) { return other.variable == attribute.variable && other.name == attribute.name; };
+  // All are defined when the file is closed: ADIOS2 refuses to change the type of one, and shows those of the
+  // last step.
+  const auto same = [&](const Attribute& other) {
+    return other.variable == attribute.variable && other.name == attribute.name;
+  };
   const auto known = std::find_if(attributes_.begin(), attributes_.end(), same);
   if (known != attributes_.end()) {
     known->value = attribute.value;
@@ -172,11 +190,13 @@ Status Adios2Output::reserve(VariableId id, std::uint64_t slot, std::int64_t ste
   }
   target.slots.push_back({.step = step, .adios_step = adios_step_});
   budget_ -= target.bytes();
-  // Making a data set is collective in HDF5, writing to it is not. With one rank, ADIOS2 removes data sets that have no data.
+  // Making a data set is collective in HDF5, writing to it is not. With one rank, ADIOS2 removes data sets
+  // that have no data.
   if (format_ == Format::hdf5 && comm_.size() > 1 && !target.empty()) {
     const Extent nothing(target.variable.shape.size(), 0);
-    return guard(fmt::format("reserve variable '{}'", target.variable.name),
-                 [&] { put(target, {nothing, nothing}, nullptr, adios2::Mode::Sync); });
+    return guard(fmt::format("reserve variable '{}'", target.variable.name), [&] {
+      put(target, {nothing, nothing}, nullptr, adios2::Mode::Sync);
+    });
   }
   return {};
 }
@@ -199,17 +219,22 @@ Status Adios2Output::write(const Place& place, std::span<const SourceBlock> bloc
   for (const SourceBlock& block : blocks) {
     if (block.box.empty()) continue;
     full.push_back(block);
+    wrote_in_step_ = true;
     slot.elements += static_cast<std::int64_t>(volume(block.box.count));
   }
   switch (format_) {
-    case Format::bp4: return write_bp4(target, full);
-    case Format::bp5: return write_bp5(target, slot, full, place.access);
-    case Format::hdf5: return write_hdf5(target, full, place.access);
+    case Format::bp4:
+      return write_bp4(target, full);
+    case Format::bp5:
+      return write_bp5(target, slot, full, place.access);
+    case Format::hdf5:
+      return write_hdf5(target, full, place.access);
   }
   return {};
 }
 
-// BP4 keeps a step in memory until it ends; blocks that are put together are copied there after a single reallocation.
+// BP4 keeps a step in memory until it ends; blocks that are put together are copied there after a single
+// reallocation.
 Status Adios2Output::write_bp4(Defined& target, std::span<const SourceBlock> blocks) {
   return guard(fmt::format("write variable '{}'", target.variable.name), [&] {
     for (const SourceBlock& block : blocks) {
@@ -220,9 +245,11 @@ Status Adios2Output::write_bp4(Defined& target, std::span<const SourceBlock> blo
   });
 }
 
-// Blocks go to the file before the call returns, without a copy, where that is collective and worth it; all ranks have to come to
-// the same decision. The shape tells for the first calls; a slot that is written in many calls is asked about.
-Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, Access access) {
+// Blocks go to the file before the call returns, without a copy, where that is collective and worth it; all
+// ranks have to come to the same decision. The shape tells for the first calls; a slot that is written in
+// many calls is asked about.
+Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks,
+                               Access access) {
   std::int64_t bytes = 0;
   for (const SourceBlock& block : blocks) {
     bytes += static_cast<std::int64_t>(volume(block.box.count) * size_of(target.variable.type));
@@ -232,7 +259,8 @@ Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const Sour
   constexpr int few = 4;
   if (direct && ++slot.collective_writes > few) {
     const auto together = sum({bytes, buffered_here_});
-    direct = together[0] >= direct_from * comm_.size() || together[1] >= options_.integer("buffer") * comm_.size();
+    direct =
+        together[0] >= direct_from * comm_.size() || together[1] >= options_.integer("buffer") * comm_.size();
   }
   if (direct) WEIR_TRY(check_room(buffered_here_));
   return guard(fmt::format("write variable '{}'", target.variable.name), [&] {
@@ -262,7 +290,9 @@ Status Adios2Output::write_hdf5(Defined& target, std::span<const SourceBlock> bl
   }
   if (access == Access::collective) WEIR_TRY(check_room(bytes));
   // A collective transfer needs every rank in every round.
-  const auto rounds = collective_transfer_ ? static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(pieces.size()))) : pieces.size();
+  const auto rounds = collective_transfer_
+                          ? static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(pieces.size())))
+                          : pieces.size();
   const Extent nothing(target.variable.shape.size(), 0);
   pieces.resize(rounds, {{nothing, nothing}, nullptr});
   return guard(fmt::format("write variable '{}'", target.variable.name), [&] {
@@ -270,9 +300,23 @@ Status Adios2Output::write_hdf5(Defined& target, std::span<const SourceBlock> bl
   });
 }
 
+// BP4 cannot read a file that has a step in which no rank wrote anything, and one rank does not know of the
+// others.
+Status Adios2Output::mark_step() {
+  return guard("end a step", [&] {
+    if (!marker_) marker_ = library_.io().DefineVariable<std::int64_t>(std::string(step_marker));
+    library_.engine().Put(marker_, step_number_, adios2::Mode::Sync);
+  });
+}
+
 Status Adios2Output::end_step() {
   WEIR_TRY(check_room(buffered_here_ + metadata_room));
-  WEIR_TRY(guard("end a step", [&] { library_.engine().EndStep(); }));
+  if (format_ == Format::bp4 && comm_.rank() == 0 && !wrote_in_step_) WEIR_TRY(mark_step());
+  // With one rank, ADIOS2 looks in the HDF5 file for every variable, whether it is in this step or not.
+  const Reports reports = comm_.size() == 1 ? Reports::drop : Reports::count;
+  WEIR_TRY(guarded(
+      format_, "end a step", path_, [&] { library_.engine().EndStep(); }, reports));
+  wrote_in_step_ = false;
   buffered_here_ = 0;
   step_is_open_ = false;
   ++adios_step_;
@@ -291,12 +335,14 @@ Status Adios2Output::store_notes() {
     notes.variables.push_back(defined.variable);
     notes.variables.back().slots = defined.slots.size();
     for (std::uint64_t slot = 0; slot < defined.slots.size(); ++slot, ++total) {
-      if (*total < static_cast<std::int64_t>(volume(defined.variable.shape))) notes.with_gaps.emplace(defined.variable.name, slot);
+      if (*total < static_cast<std::int64_t>(volume(defined.variable.shape)))
+        notes.with_gaps.emplace(defined.variable.name, slot);
       if (*total == 0) notes.unwritten.emplace(defined.variable.name, slot);
     }
   }
   Status stored;
-  WEIR_TRY(guard("store attributes", [&] { stored = store_attributes(format_, library_.io(), attributes_, notes); }));
+  WEIR_TRY(guard("store attributes",
+                 [&] { stored = store_attributes(format_, library_.io(), attributes_, notes); }));
   return stored;
 }
 
@@ -309,7 +355,8 @@ Status Adios2Output::close() {
   return format_ != Format::hdf5 && comm_.rank() == 0 ? seal_folder(path_) : Status();
 }
 
-// Makes sure that ADIOS2 will be able to create its files: it would fail on one rank and leave the others waiting. On rank 0.
+// Makes sure that ADIOS2 will be able to create its files: it would fail on one rank and leave the others
+// waiting. On rank 0.
 Status prepare(Format format, const fs::path& path) {
   std::error_code error;
   const fs::file_status there = fs::symlink_status(path, error);
@@ -321,7 +368,8 @@ Status prepare(Format format, const fs::path& path) {
     WEIR_ASSIGN(Descriptor file, open_file(path, O_CREAT | O_WRONLY | O_TRUNC));
     return file.close(path);
   }
-  if (!fs::create_directory(path, error)) return fail_errno(error ? error.value() : EEXIST, "create", path.string());
+  if (!fs::create_directory(path, error))
+    return fail_errno(error ? error.value() : EEXIST, "create", path.string());
   const fs::path probe = path / "md.idx";
   WEIR_ASSIGN(Descriptor file, open_file(probe, O_CREAT | O_WRONLY | O_TRUNC));
   WEIR_TRY(write_at(file.get(), "weir", 4, 0, probe));

@@ -101,7 +101,8 @@ Status write_attribute(hid_t object, const std::string& name, const AttributeVal
   if (text != nullptr) {
     const bool has_zero = text->find('\0') != std::string::npos;
     type = text_type(has_zero ? text->size() : H5T_VARIABLE);
-    if (has_zero) H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
+    // Reading takes the padding off the end, which must not be part of the text.
+    if (has_zero) H5Tset_strpad(type.get(), text->back() == '\0' ? H5T_STR_SPACEPAD : H5T_STR_NULLPAD);
     space = DataSpace(H5Screate(H5S_SCALAR));
   } else {
     type = native_type(values->type);

@@ -17,9 +17,6 @@ Status write_attribute(hid_t object, const std::string& name, const AttributeVal
 // left out.
 Status read_attributes(hid_t object, const std::string& variable, std::vector<Attribute>& attributes);
 
-// The chunk of an array: at most `limit` bytes, cut along the slow dimensions, in equal parts.
-Extent chunk_of(const Extent& shape, std::size_t element_size, std::uint64_t limit);
-
 // LOCAL. Counts the files of several ranks that are open for writing. While there are any, HDF5 does not
 // close its files when MPI or the program ends: that would wait for the other ranks, or call MPI after its
 // end.

@@ -1,7 +1,7 @@
 #include "backends/hdf5_library.hpp"
+#include "core/file.hpp"
 
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 
 #include <array>
 #include <charconv>
@@ -88,16 +88,10 @@ tl::unexpected<Failure> library_failure(ErrorCode otherwise) {
   return fail(otherwise, fmt::format("{} ({})", innermost, messages.back()));
 }
 
-std::optional<std::uint64_t> free_space(const std::filesystem::path& path) {
-  struct statvfs state {};
-  if (::statvfs(path.c_str(), &state) != 0 || state.f_blocks == 0) return std::nullopt;
-  return state.f_bavail * state.f_frsize;
-}
-
 tl::unexpected<Failure> write_failure(const std::filesystem::path& path) {
   auto failure = library_failure(ErrorCode::io);
   constexpr std::uint64_t enough = 64 * 1024;
-  if (failure.value().advice.empty() && free_space(path).value_or(enough) < enough)
+  if (failure.value().advice.empty() && free_space(path) < enough)
     return fail_errno(ENOSPC, {}, {});
   return failure;
 }

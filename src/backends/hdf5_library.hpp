@@ -69,9 +69,6 @@ tl::unexpected<Failure> library_failure(ErrorCode otherwise);
 // looked up.
 tl::unexpected<Failure> write_failure(const std::filesystem::path& path);
 
-// Bytes that can still be written to the file system of a path; nullopt where it does not say.
-std::optional<std::uint64_t> free_space(const std::filesystem::path& path);
-
 // The library's type of an element in memory, which is also how it is stored.
 DataType native_type(Type type);
 

@@ -8,6 +8,8 @@
 #include <map>
 
 #include "backends/hdf5_file.hpp"
+#include "backends/hdf5_pieces.hpp"
+#include "backends/room.hpp"
 #include "core/file.hpp"
 
 namespace weir::backends::hdf5 {
@@ -19,10 +21,6 @@ namespace {
 constexpr std::uint64_t most_per_transfer = std::uint64_t{1} << 30;
 constexpr std::uint64_t most_per_compressed_transfer = std::uint64_t{64} << 20;
 constexpr std::uint64_t largest_chunk = std::uint64_t{1} << 30;  // the format allows 4 GiB
-// Rows shorter than this go through MPI's collective buffering (`transfer=auto`); longer ones each rank
-// writes itself.
-constexpr std::uint64_t short_row = 4096;
-
 struct Stored {
   Variable variable;
   DataSet set;
@@ -32,52 +30,6 @@ struct Stored {
   bool filtered = false;                          // chunks are compressed
   std::optional<std::uint64_t> long_enough = {};  // the slot that lengthen_file saw last
 };
-
-struct Piece {
-  Box box;
-  const std::byte* data;
-};
-
-std::vector<Piece> pieces_of(std::span<const SourceBlock> blocks, std::size_t element_size,
-                             std::uint64_t most_bytes) {
-  std::vector<Piece> pieces;
-  for (const SourceBlock& block : blocks) {
-    if (block.box.empty()) continue;
-    if (volume(block.box.count) * element_size <= most_bytes) {
-      pieces.push_back({block.box, block.data});
-      continue;
-    }
-    for (Box& part : split(block.box, most_bytes / element_size)) {
-      const std::byte* data = block.data + position_of(part, block.box) * element_size;
-      pieces.push_back({std::move(part), data});
-    }
-  }
-  return pieces;
-}
-
-// Whether a box is many short rows in the file.
-bool is_fragmented(const Box& box, const Extent& shape, std::size_t element_size) {
-  std::uint64_t row = element_size;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    row *= box.count[d];
-    if (box.count[d] != shape[d]) break;
-  }
-  return row < short_row && row < volume(box.count) * element_size;
-}
-
-// HDF5 reads names as paths: "a//b" and "./a" would come back under another name.
-Status check_name(const std::string& name) {
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find('/', at), name.size());
-    const std::string_view part(name.data() + at, end - at);
-    if (part.empty() || part == ".") {
-      return fail(ErrorCode::invalid_argument, fmt::format("HDF5 cannot store a variable named '{}'", name),
-                  "leave out empty parts and '.' between the slashes");
-    }
-    at = end + 1;
-  }
-  return {};
-}
 
 // Selects a piece of the array in the space of the file, nothing if there is none; returns the space in
 // memory that goes with it.
@@ -134,7 +86,6 @@ class Hdf5Output final : public Output {
   Properties access_of(const Stored& stored) const;
   Status write_piece(const Stored& stored, std::uint64_t slot, const Piece* piece, hid_t transfer);
   bool takes_rounds(const Stored& stored, std::span<const Piece> pieces);
-  bool have_room_for(std::uint64_t my_bytes) const;
   Status lengthen_file(Stored& stored, std::uint64_t slot);
   void give_up();
 
@@ -165,9 +116,8 @@ Properties Hdf5Output::layout_of(const Variable& variable, Stored& stored) const
   if (stored.filtered) {
     if (shuffle_) H5Pset_shuffle(layout.get());
     H5Pset_deflate(layout.get(), deflate_);
-    H5Pset_fill_time(
-        layout.get(),
-        H5D_FILL_TIME_ALLOC);  // a chunk written in part must be zero elsewhere; zeros compress to nothing
+    // A chunk written in part must be zero elsewhere; zeros compress to nothing.
+    H5Pset_fill_time(layout.get(), H5D_FILL_TIME_ALLOC);
   } else {
     // Space that was never in use reads as zero: see keep_metadata_in_memory.
     H5Pset_alloc_time(layout.get(), H5D_ALLOC_TIME_EARLY);
@@ -257,8 +207,9 @@ Status Hdf5Output::lengthen_file(Stored& stored, std::uint64_t slot) {
   Extent corner(shape.size(), 0);
   for (bool more = true; more;) {
     Piece last{{corner, Extent(shape.size(), 1)}, element.data()};
-    for (std::size_t d = 0; d < shape.size(); ++d)
+    for (std::size_t d = 0; d < shape.size(); ++d) {
       last.box.offset[d] = std::min(shape[d], corner[d] + part[d]) - 1;
+    }
     const DataSpace memory = select(stored, slot, &last);
     const hid_t set = stored.set.get();
     if (H5Dread(set, stored.type.get(), memory.get(), stored.space.get(), H5P_DEFAULT, element.data()) < 0 ||
@@ -326,29 +277,18 @@ Status Hdf5Output::write(const Place& place, std::span<const SourceBlock> blocks
     const Piece* piece = round < pieces.size() && status ? &pieces[round] : nullptr;
     const std::uint64_t bytes =
         piece != nullptr ? volume(piece->box.count) * size_of(stored.variable.type) : 0;
-    if (!have_room_for(bytes)) return fail_errno(ENOSPC, {}, {});
+    WEIR_TRY(check_room(comm_, path_, bytes));
     const Status written = write_piece(stored, place.slot, piece, together_.get());
     if (status) status = written;
   }
   return status;
 }
 
-// COLLECTIVE. Whether the file system has room for what all ranks are about to write. Where a collective call
-// of MPI or of HDF5 fails on one rank, it leaves the others waiting, so nobody should begin one that is bound
-// to fail.
-bool Hdf5Output::have_room_for(std::uint64_t my_bytes) const {
-  constexpr std::uint64_t plenty = std::uint64_t{1} << 60;
-  auto missing = static_cast<std::int64_t>(my_bytes);
-  if (comm_.rank() == 0)
-    missing -= static_cast<std::int64_t>(std::min(plenty, free_space(path_).value_or(plenty)));
-  return comm_.sum(missing) <= 0;
-}
-
 Status Hdf5Output::close() {
   const Quiet quiet;
   std::size_t metadata = 0;
   H5Fget_mdc_size(file_.get(), nullptr, nullptr, &metadata, nullptr);
-  if (!have_room_for(comm_.rank() == 0 ? metadata : 0)) return fail_errno(ENOSPC, {}, {});
+  WEIR_TRY(check_room(comm_, path_, comm_.rank() == 0 ? metadata : 0));
   bool closed = true;
   for (Stored& stored : variables_) closed = stored.set.close() && closed;
   variables_.clear();
@@ -366,8 +306,7 @@ void Hdf5Output::give_up() {
   if (parallel() || broken_) {
     // Closing would wait for the other ranks, or end in a crash. The handles stay open, so at least the space
     // is given back.
-    [[maybe_unused]] const int truncated =
-        ::truncate(path_.c_str(), 0);  // the layer above may have removed it already
+    [[maybe_unused]] const int truncated = ::truncate(path_.c_str(), 0);  // it may have been removed already
     for (Stored& stored : variables_) stored.set.release();
     file_.release();
     return;
@@ -410,26 +349,6 @@ Status make_empty_file(const FileSpec& spec) {
 
 }  // namespace
 
-Extent chunk_of(const Extent& shape, std::size_t element_size, std::uint64_t limit) {
-  Extent chunk(shape.size());
-  std::uint64_t slice = element_size;  // bytes of the dimensions after d
-  for (const std::uint64_t n : shape) slice *= std::max<std::uint64_t>(1, n);
-  bool cut = false;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const std::uint64_t length = std::max<std::uint64_t>(1, shape[d]);
-    slice /= length;
-    if (cut) {
-      chunk[d] = length;
-      continue;
-    }
-    const std::uint64_t rows = std::clamp<std::uint64_t>(limit / slice, 1, length);
-    const std::uint64_t parts = (length + rows - 1) / rows;
-    chunk[d] = (length + parts - 1) / parts;
-    cut = slice <= limit;
-  }
-  return chunk;
-}
-
 Result<std::unique_ptr<Output>> create_output(const FileSpec& spec) {
   const Quiet quiet;
   const bool parallel = spec.comm.size() > 1;
@@ -453,8 +372,9 @@ Result<std::unique_ptr<Output>> create_output(const FileSpec& spec) {
     constexpr hsize_t smallest_aligned = 64 * 1024;
     H5Pset_alignment(access.get(), std::min(alignment, smallest_aligned), alignment);
   }
-  if (parallel && H5Pset_fapl_mpio(access.get(), spec.comm.get(), MPI_INFO_NULL) < 0)
+  if (parallel && H5Pset_fapl_mpio(access.get(), spec.comm.get(), MPI_INFO_NULL) < 0) {
     return write_failure(spec.path);
+  }
   note_open_file();
   File file(H5Fcreate(spec.path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
   if (!file) {

@@ -4,6 +4,7 @@
 
 #include "backends/raw.hpp"
 #include "backends/raw_layout.hpp"
+#include "backends/room.hpp"
 #include "mpi/datatype.hpp"
 
 namespace weir::backends {
@@ -84,7 +85,7 @@ class MpiFile {
   // `Block` is SourceBlock or TargetBlock; the direction follows from it.
   template <class Block>
   Status transfer(const Variable& variable, std::uint64_t base, Access access, std::span<const Block> blocks) {
-    if (access == Access::independent || leaves_holes(variable, blocks)) return transfer_runs(variable, base, blocks);
+    if (access == Access::independent) return transfer_runs(variable, base, blocks);
 
     const std::size_t size = size_of(variable.type);
     std::vector<Block> pieces;
@@ -108,19 +109,6 @@ class MpiFile {
   }
 
  private:
-  // Open MPI's collective writes (OMPIO, component vulcan, seen in 4.1.4) fill the gaps between the ranks' data with whatever is
-  // in memory. Arrays that are not written whole in one call go around it. COLLECTIVE.
-  bool leaves_holes([[maybe_unused]] const Variable& variable, [[maybe_unused]] std::span<const SourceBlock> blocks) const {
-#ifdef OPEN_MPI
-    std::uint64_t mine = 0;
-    for (const SourceBlock& block : blocks) mine += volume(block.box.count);
-    return static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(mine))) != volume(variable.shape);
-#else
-    return false;
-#endif
-  }
-  static bool leaves_holes(const Variable&, std::span<const TargetBlock>) { return false; }
-
   static bool is_one_run(const Extent& shape, const Box& box) {
     int runs = 0;
     for_each_run(shape, box, [&](const Run&) { return ++runs < 2; });
@@ -219,6 +207,7 @@ class MpiioOutput final : public Output {
   }
   Status reserve(VariableId variable, std::uint64_t, std::int64_t) override { return layout_.reserve(variable); }
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
+    if (place.access == Access::collective) WEIR_TRY(prepare_collective(layout_.variable(place.variable), blocks));
     return file_.transfer(layout_.variable(place.variable), layout_.offset(place), place.access, blocks);
   }
   Status close() override {
@@ -230,9 +219,23 @@ class MpiioOutput final : public Output {
   }
 
  private:
+  Status prepare_collective(const Variable& variable, std::span<const SourceBlock> blocks) {
+    std::uint64_t elements = 0;
+    for (const SourceBlock& block : blocks) elements += volume(block.box.count);
+    const std::size_t size = size_of(variable.type);
+    WEIR_TRY(check_room(comm_, file_.path(), elements * size));
+    // Collective buffering reads the gaps between the ranks' data and writes them back. Beyond the end of the file there is
+    // nothing to read, and Open MPI (OMPIO's vulcan, seen in 4.1.4) then writes whatever is in memory.
+    const bool has_gaps = static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(elements))) != volume(variable.shape);
+    if (!has_gaps || length_ == layout_.size()) return {};
+    length_ = layout_.size();
+    return file_.set_size(length_);
+  }
+
   mpi::Comm comm_;
   RawLayout layout_;
   MpiFile file_;
+  std::uint64_t length_ = 0;  // as set last
 };
 
 class MpiioInput final : public Input {

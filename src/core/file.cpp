@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -113,6 +114,13 @@ Status write_text_atomically(const fs::path& path, std::string_view text) {
   }();
   if (!written) ::unlink(temporary.c_str());
   return written;
+}
+
+std::uint64_t free_space(const fs::path& path) {
+  constexpr std::uint64_t plenty = std::uint64_t{1} << 60U;
+  struct statvfs state {};
+  if (::statvfs(path.c_str(), &state) != 0 || state.f_blocks == 0) return plenty;
+  return state.f_bavail > plenty / state.f_frsize ? plenty : state.f_bavail * state.f_frsize;
 }
 
 Status sync_path(const fs::path& path) {

@@ -46,6 +46,9 @@ Result<std::string> read_text(const std::filesystem::path& path);
 // The file appears with this content, or not at all: temporary name beside it, fsync, rename.
 Status write_text_atomically(const std::filesystem::path& path, std::string_view text);
 
+// Bytes a user may still write to the file system of this path; more than anybody needs where that cannot be told.
+std::uint64_t free_space(const std::filesystem::path& path);
+
 Status sync_path(const std::filesystem::path& path);         // a file's or a folder's data and metadata
 Status sync_tree(const std::filesystem::path& path);         // the file, or everything below the folder
 Status rename_path(const std::filesystem::path& from, const std::filesystem::path& to);  // folders too: replaces what is there

@@ -96,7 +96,7 @@ Result<std::string> normalise(const Option& option, const std::string& value) {
 
 Result<Options> parse_options(std::string_view owner, std::span<const Option> declared, const OptionMap& given) {
   for (const auto& [name, value] : given) {
-    if (std::none_of(declared.begin(), declared.end(), [&](const Option& o) { return o.name == name; })) {
+    if (std::none_of(declared.begin(), declared.end(), [&name = name](const Option& o) { return o.name == name; })) {
       std::vector<std::string> names;
       for (const Option& option : declared) names.emplace_back(option.name);
       const std::string known = names.empty() ? "; it has no options" : suggest(name, names);

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 
 #include "backends/hdf5.hpp"
+#include "support.hpp"
 
 namespace weir::backends {
 namespace {
@@ -53,19 +53,7 @@ std::vector<T> read_all(Input& file, std::string_view name, std::uint64_t slot =
 // A folder that all ranks share; rank 0 makes files in it that others have to read.
 class Hdf5Layout : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "weir-hdf5-XXXXXX").string();
-    if (comm_.rank() == 0) {
-      ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    }
-    folder_ = comm_.broadcast(name, 0);
-  }
-  void TearDown() override {
-    comm_.barrier();
-    if (comm_.rank() == 0) fs::remove_all(folder_);
-  }
-
-  fs::path path(const char* name) const { return folder_ / name; }
+  fs::path path(const char* name) const { return folder_.path() / name; }
   Result<std::unique_ptr<Output>> create(const fs::path& file, const OptionMap& given = {}) {
     return hdf5_entry().create({file, comm_, options(given)});
   }
@@ -86,7 +74,7 @@ class Hdf5Layout : public ::testing::Test {
   }
 
   mpi::Comm comm_ = mpi::Comm::duplicate(MPI_COMM_WORLD);
-  fs::path folder_;
+  test::SharedFolder folder_;
 };
 
 void put(hid_t file, const char* name, hid_t type, std::vector<hsize_t> shape, const void* data) {
@@ -231,7 +219,7 @@ TEST_F(Hdf5Layout, FreedMetadataDoesNotShowThrough) {
 TEST_F(Hdf5Layout, AttributesOfEveryKind) {
   const std::vector<double> large(20000, 0.5);  // more than the 64 KB of an object header
   const std::vector<AttributeValue> values = {
-      std::string(),           std::string("m/s"), std::string("Grüße"),         std::string("a\0b", 3),
+      std::string(),           std::string("m/s"), std::string("Grüße"),         std::string("a\0b\0", 4),
       std::string(70000, 'x'), Values{},           Values::of(std::span(large)),
   };
   auto out = create(path("attributes.h5"));
@@ -343,11 +331,11 @@ TEST_F(Hdf5Layout, BrokenFilesAreFailures) {
   }
   EXPECT_TRUE(is_hdf5_file(path("short.h5")));
   EXPECT_FALSE(is_hdf5_file(path("text.h5")));
-  EXPECT_FALSE(is_hdf5_file(folder_));
+  EXPECT_FALSE(is_hdf5_file(folder_.path()));
   auto missing = open(path("missing.h5"));
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
-  EXPECT_FALSE(open(folder_));
+  EXPECT_FALSE(open(folder_.path()));
 }
 
 // Every byte of a small file's metadata, damaged in turn: any outcome but a crash.
@@ -412,7 +400,7 @@ TEST_F(Hdf5Layout, AnOutputCanBeGivenUpByOneRank) {
 }
 
 TEST_F(Hdf5Layout, ImpossiblePathsNameTheCause) {
-  auto folder = create(folder_);
+  auto folder = create(folder_.path());
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error().cause, "Is a directory");
   auto nowhere = create(path("no/such/folder.h5"));

@@ -173,6 +173,7 @@ test_check_adds_up_its_legs() {
   fake_ctest "$here/data/junit-good.xml" 0
   fake_user 1000
   fake mpicxx.mpich <<<'exit 0'
+  sed -i 's/^minimum_tests=.*/minimum_tests=1/' repo/check
   check_says 0 '15 passed, 0 failed, 1 skipped' --full
   has "$(cat out)" 'debian13    0 passed, 0 failed, 1 skipped (0 s): skipped: making a chroot needs root'
   has "$(cat out)" 'going on without ADIOS2' # MPICH's has to be built, and cannot be here

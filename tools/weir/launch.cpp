@@ -59,6 +59,8 @@ Status run_ranks(int ranks, const std::vector<std::string>& arguments) {
   if (child < 0) return fail_errno(errno, "start", words[0]);
   if (child == 0) {
     while_waiting.restore_in_child();
+    // mpiexec may give the ranks a terminal of its own making: whether there are colours is decided by ours.
+    if (isatty(STDOUT_FILENO) == 0) ::setenv("NO_COLOR", "1", 1);
     allow_root_and_oversubscription();
     ::execvp(argv[0], argv.data());
     fmt::print(stderr, "weir: cannot start {}: {}\n", words[0], std::strerror(errno));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -18,6 +19,14 @@ int report(const Status& status) {
 }  // namespace weir::cli
 
 namespace {
+
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || *argv[1] == '-') return {};
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return {};
+  return fmt::format("weir: unknown command '{}'{}\n", argv[1], weir::suggest(argv[1], names));
+}
 
 int run(int argc, char** argv) {
   using namespace weir::cli;
@@ -39,6 +48,11 @@ int run(int argc, char** argv) {
   add_platform_command(app, context);
   add_version_command(app, context);
   add_completion_command(app, context);
+  // CLI11 would only say that a subcommand is required.
+  if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+    fmt::print(stderr, "{}", unknown);
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
