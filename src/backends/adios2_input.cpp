@@ -243,6 +243,8 @@ Result<std::unique_ptr<Input>> open(Format format, const FileSpec& spec) {
   Status status = guarded(format, "open", spec.path, [&] {
     Library library(format, hdf5 ? mpi::Comm::serial() : spec.comm);
     library.open(spec.path, adios2::Mode::ReadRandomAccess);
+    // The first PerformGets of BP5 asks all ranks whether the writer is still active; here they are together.
+    if (format == Format::bp5) library.engine().PerformGets();
     input = std::make_unique<Adios2Input>(format, spec.path, std::move(library));
     loaded = input->load();
     if (loaded && !hdf5 && origin == Origin::foreign) loaded = input->check_data_size(spec.path);

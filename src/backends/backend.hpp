@@ -119,6 +119,7 @@ struct Entry {
   bool makes_folder = false;                      // the product is a folder, as ADIOS2's .bp
   bool needs_mpi = false;                         // cannot work on the serial communicator
   bool stores_files = true;                       // false: nothing appears in the file system (null, memory)
+  bool keeps_books_only = false;                  // define, set_attribute and reserve do the same on every rank, without I/O
 
   // COLLECTIVE over spec.comm. A file of that name is replaced.
   Result<std::unique_ptr<Output>> (*create)(const FileSpec&) = nullptr;

@@ -143,6 +143,7 @@ Entry memory_entry() {
   return {.name = "memory",
           .summary = "kept in the memory of the processes; for tests",
           .stores_files = false,
+          .keeps_books_only = true,
           .create = create,
           .open = open};
 }

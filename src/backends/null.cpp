@@ -22,7 +22,7 @@ Result<std::unique_ptr<Input>> open(const FileSpec&) {
 }  // namespace
 
 Entry null_entry() {
-  return {.name = "null", .summary = "accepts everything, stores nothing", .stores_files = false, .create = create, .open = open};
+  return {.name = "null", .summary = "accepts everything, stores nothing", .stores_files = false, .keeps_books_only = true, .create = create, .open = open};
 }
 
 }  // namespace weir::backends

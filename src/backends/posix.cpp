@@ -129,6 +129,7 @@ Entry posix_entry() {
                        .most = std::int64_t{1} << 40}},
           .extensions = {".dat", ".raw", ".bin"},
           .companions = {sidecar_suffix},
+          .keeps_books_only = true,
           .create = create,
           .open = open,
           .recognises = recognises};

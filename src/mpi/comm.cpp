@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "core/options.hpp"
@@ -122,28 +125,38 @@ double patience() {
 
 namespace {
 
-void end_job_of_stuck_peers(const Comm& comm, const Failure& failure) {
-  fmt::print(stderr,
-             "weir: {}\nweir: the other ranks did not return from the same call within {} s (WEIR_TIMEOUT); ending the job\n",
-             failure.message(), patience());
-  std::fflush(stderr);
-  MPI_Abort(comm.get(), 1);
-}
+// Ends the job if the peers of a rank that failed do not come to the agreement in time. Owned by that rank's call of agree().
+class Watchdog {
+ public:
+  explicit Watchdog(const Failure& failure) : message_(failure.message()), thread_([this] { watch(); }) {}
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  ~Watchdog() {
+    {
+      const std::scoped_lock lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
 
-// Waits without a bound when all went well here; with a bound when this rank failed and the others may be stuck.
-void wait_for_peers(const Comm& comm, MPI_Request& request, const Status& mine) {
-  if (mine) {
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    return;
+ private:
+  void watch() {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, std::chrono::duration<double>(patience()), [this] { return over_; })) return;
+    fmt::print(stderr,
+               "weir: {}\nweir: the other ranks did not return from the same call within {} s (WEIR_TIMEOUT); ending the job\n",
+               message_, patience());
+    std::fflush(stderr);
+    std::_Exit(1);  // not MPI_Abort: the other thread is inside MPI. The launcher ends the rest
   }
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience());
-  for (int done = 0;;) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0) return;
-    if (std::chrono::steady_clock::now() > deadline) end_job_of_stuck_peers(comm, mine.error());
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-}
+
+  std::string message_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
 
 std::string pack(const Failure& failure) {
   return nlohmann::json{static_cast<int>(failure.code), failure.cause, failure.operation, failure.object, failure.advice,
@@ -171,11 +184,12 @@ Status agree(const Comm& comm, Status mine) {
     if (!mine && mine.error().rank < 0 && !comm.is_serial()) mine.error().rank = 0;
     return mine;
   }
-  std::int64_t failed = mine ? comm.size() : comm.rank();
-  MPI_Request request = MPI_REQUEST_NULL;
-  std::int64_t lowest = 0;
-  MPI_Iallreduce(&failed, &lowest, 1, MPI_INT64_T, MPI_MIN, comm.get(), &request);
-  wait_for_peers(comm, request, mine);
+  std::int64_t lowest = mine ? comm.size() : comm.rank();
+  {
+    std::optional<Watchdog> watchdog;
+    if (!mine) watchdog.emplace(mine.error());
+    MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT64_T, MPI_MIN, comm.get());
+  }
   if (lowest == comm.size()) return {};
   const auto root = static_cast<int>(lowest);
   const std::string text = comm.broadcast(comm.rank() == root ? pack(mine.error()) : std::string(), root);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 #include <xxhash.h>
+#if defined(__x86_64__)
+// Redirects the functions below to those for this processor; the plain ones in Debian's library are built for the oldest.
+#include <xxh_x86dispatch.h>
+#endif
 
 #include <new>
 

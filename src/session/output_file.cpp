@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 
 #include "session/checksum.hpp"
 #include "session/names.hpp"
@@ -15,6 +16,8 @@ using backends::Place;
 using backends::SourceBlock;
 
 namespace {
+
+constexpr std::uint64_t worth_a_thread = 256U << 10U;  // starting one costs as much as the checksum of some 100 KiB
 
 std::string describe(std::optional<std::int64_t> step) { return step ? fmt::format(", step {}", *step) : ""; }
 
@@ -73,6 +76,11 @@ Status OutputFile::lose(Failure failure) {
 Status OutputFile::settle(Status mine) {
   Status together = mpi::agree(comm_, std::move(mine));
   return together ? together : lose(together.error());
+}
+
+Status OutputFile::settle_books(Status mine) {
+  if (!entry_->keeps_books_only) return settle(std::move(mine));
+  return mine ? mine : lose(mine.error());
 }
 
 Status OutputFile::check_usable() const {
@@ -158,7 +166,7 @@ Result<OutputFile::Resolved> OutputFile::resolve(const WriteRequest& request) co
 }
 
 Status OutputFile::define(const backends::Variable& info) {
-  WEIR_TRY(settle(output_->define(info)));
+  WEIR_TRY(settle_books(output_->define(info)));
   const auto id = static_cast<backends::VariableId>(variables_.size());
   variables_[info.name] = Known{.id = id, .info = info};
   return {};
@@ -170,7 +178,7 @@ Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
   Known& known = variables_[info.name];
   const std::int64_t number = step.value_or(last_step_);
   if (known.steps.empty() || (step && known.steps.back() != *step)) {
-    WEIR_TRY(settle(output_->reserve(known.id, known.steps.size(), number)));
+    WEIR_TRY(settle_books(output_->reserve(known.id, known.steps.size(), number)));
     known.steps.push_back(number);
     known.boxes.clear();
     known.my_boxes.clear();
@@ -224,10 +232,16 @@ Status OutputFile::transfer(Known& known, const WriteRequest& request, const Box
   const SourceBlock block{box, request.data};
   const bool has_data = !box.empty();
   if (has_data) known.my_boxes.push_back(box);
-  if (has_data && options_.checksums) {
-    append_row(known.my_checksums, place.slot, box, checksum(request.data, request.elements * size_of(request.type)));
-  }
-  return output_->write(place, {&block, has_data ? 1U : 0U});
+  const auto write = [&] { return output_->write(place, {&block, has_data ? 1U : 0U}); };
+  if (!has_data || !options_.checksums) return write();
+
+  // The checksum is computed while the block is being written, by another core if there is one.
+  const std::uint64_t bytes = request.elements * size_of(request.type);
+  const auto policy = bytes >= worth_a_thread ? std::launch::async : std::launch::deferred;
+  auto sum = std::async(policy, [&] { return checksum(request.data, bytes); });
+  Status written = write();
+  append_row(known.my_checksums, place.slot, box, sum.get());
+  return written;
 }
 
 Status OutputFile::write(const WriteRequest& request) {
@@ -296,7 +310,7 @@ Status OutputFile::set_attribute(backends::Attribute attribute) {
   }
   WEIR_TRY(in(mpi::vote(comm_, fmt::format("{} to '{}'", operation, value), mine), operation, path()));
   attributes_[key] = 1;
-  return in(settle(output_->set_attribute(attribute)), operation, path());
+  return in(settle_books(output_->set_attribute(attribute)), operation, path());
 }
 
 Status OutputFile::write_hidden(const std::string& name, Type type, const Extent& shape, const Box& box, const void* data) {

@@ -93,6 +93,7 @@ class OutputFile {
 
   // The outcome of a call to the backend, agreed; a failure loses the file.
   Status settle(Status mine);
+  Status settle_books(Status mine);  // of define, reserve and set_attribute: agreed where ranks can differ at all
   Status lose(Failure failure);
   void give_up();
 
