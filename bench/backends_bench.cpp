@@ -1,9 +1,12 @@
 // Weir against the storage libraries it uses, called directly with the same data; and the cost of checksums.
 //
-//     mpirun -n 2 build/bench/backends_bench [--mib 64] [--steps 4] [--rounds 11] [--folder DIR] [--json]
+//     mpirun -n 2 build/bench/backends_bench [--mib 64] [--steps 4] [--rounds 11] [--folder DIR] [--fsync]
+//     [--json]
 //
-// Each round runs all sides once, in turn, so that what else the machine does hits them alike. Reported: the median over rounds of
-// time(direct) / time(Weir) (1 = as fast), with quartiles, and of time(Weir) / time(Weir with checksums).
+// Each round runs all sides once, in turn, so that what else the machine does hits them alike. Reported: the
+// median over rounds of time(direct) / time(Weir) (1 = as fast), with quartiles, and of time(Weir) /
+// time(Weir with checksums). With --fsync all sides are timed until the data is on disk; without, until the
+// operating system has it.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,6 +17,7 @@
 #include <stdexcept>
 
 #include "backends/backend.hpp"
+#include "core/file.hpp"
 #include "core/json.hpp"
 #include "direct.hpp"
 #include "weir/weir.hpp"
@@ -35,7 +39,8 @@ void transfer_posix(const Work& work, bool writing) {
   for (int step = 0; step < work.steps; ++step) {
     auto* at = reinterpret_cast<char*>(work.data->data());
     std::size_t left = work.count * work.columns * sizeof(double);
-    auto offset = static_cast<off_t>(((static_cast<std::uint64_t>(step) * work.rows + work.first) * work.columns) * sizeof(double));
+    auto offset = static_cast<off_t>(
+        ((static_cast<std::uint64_t>(step) * work.rows + work.first) * work.columns) * sizeof(double));
     while (left > 0) {
       const ssize_t moved = writing ? ::pwrite(fd, at, left, offset) : ::pread(fd, at, left, offset);
       need(moved > 0, "transfer");
@@ -49,11 +54,12 @@ void transfer_posix(const Work& work, bool writing) {
 
 void transfer_mpiio(const Work& work, bool writing) {
   MPI_File file = MPI_FILE_NULL;
-  MPI_File_open(work.comm, work.path.c_str(), writing ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  MPI_File_open(work.comm, work.path.c_str(), writing ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY,
+                MPI_INFO_NULL, &file);
   const auto elements = static_cast<int>(work.count * work.columns);
   for (int step = 0; step < work.steps; ++step) {
-    const auto offset =
-        static_cast<MPI_Offset>(((static_cast<std::uint64_t>(step) * work.rows + work.first) * work.columns) * sizeof(double));
+    const auto offset = static_cast<MPI_Offset>(
+        ((static_cast<std::uint64_t>(step) * work.rows + work.first) * work.columns) * sizeof(double));
     if (writing) {
       MPI_File_write_at_all(file, offset, work.data->data(), elements, MPI_DOUBLE, MPI_STATUS_IGNORE);
     } else {
@@ -65,10 +71,18 @@ void transfer_mpiio(const Work& work, bool writing) {
 
 }  // namespace
 
-void write_posix(const Work& work) { transfer_posix(work, true); }
-void read_posix(const Work& work) { transfer_posix(work, false); }
-void write_mpiio(const Work& work) { transfer_mpiio(work, true); }
-void read_mpiio(const Work& work) { transfer_mpiio(work, false); }
+void write_posix(const Work& work) {
+  transfer_posix(work, true);
+}
+void read_posix(const Work& work) {
+  transfer_posix(work, false);
+}
+void write_mpiio(const Work& work) {
+  transfer_mpiio(work, true);
+}
+void read_mpiio(const Work& work) {
+  transfer_mpiio(work, false);
+}
 
 namespace {
 
@@ -78,6 +92,7 @@ struct Settings {
   int rounds = 11;
   std::string folder = "/tmp";
   std::string only;
+  bool fsync = false;
   bool json = false;
 };
 
@@ -94,11 +109,14 @@ std::vector<Direct> directs() {
   return all;
 }
 
-void write_weir(Session& session, const Work& work, const std::string& backend, bool checksums) {
-  File out = session.create(work.path, {.backend = backend, .checksums = checksums});
+void write_weir(Session& session, const Work& work, const std::string& backend, bool checksums, bool fsync) {
+  File out = session.create(work.path, {.backend = backend, .checksums = checksums, .fsync = fsync});
   for (int step = 0; step < work.steps; ++step) {
     out.write("T", *work.data,
-              {.shape = {work.rows, work.columns}, .offset = {work.first, 0}, .count = {work.count, work.columns}, .step = step})
+              {.shape = {work.rows, work.columns},
+               .offset = {work.first, 0},
+               .count = {work.count, work.columns},
+               .step = step})
         .wait();
   }
   out.close();
@@ -129,7 +147,9 @@ struct Spread {
 
 Spread spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto at = [&](double share) { return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)]; };
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  };
   return {at(0.25), at(0.5), at(0.75)};
 }
 
@@ -151,7 +171,8 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
   std::vector<double> data;
   Work work{.comm = session.compute(), .steps = settings.steps, .data = &data};
   work.columns = 1024;
-  const std::uint64_t rows_each = std::max<std::uint64_t>(1, settings.bytes / (work.columns * sizeof(double)));
+  const std::uint64_t rows_each =
+      std::max<std::uint64_t>(1, settings.bytes / (work.columns * sizeof(double)));
   work.rows = rows_each * static_cast<std::uint64_t>(ranks);
   work.first = rows_each * static_cast<std::uint64_t>(rank);
   work.count = rows_each;
@@ -163,26 +184,37 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
     double direct_write = 0, direct_read = 0, weir_write = 0, weir_read = 0, weir_checked = 0;
     const auto direct_side = [&] {
       work.path = base + "direct";
-      direct_write = seconds(work.comm, [&] { direct.write(work); });
+      direct_write = seconds(work.comm, [&] {
+        direct.write(work);
+        if (settings.fsync) need(sync_tree(work.path).has_value(), "fsync");
+      });
       direct_read = seconds(work.comm, [&] { direct.read(work); });
       remove_file(work, rank);
     };
     const auto weir_side = [&] {
       work.path = base + "weir";
-      weir_write = seconds(work.comm, [&] { write_weir(session, work, direct.backend, false); });
+      weir_write =
+          seconds(work.comm, [&] { write_weir(session, work, direct.backend, false, settings.fsync); });
       weir_read = seconds(work.comm, [&] { read_weir(session, work, direct.backend); });
       remove_file(work, rank);
     };
     const auto checked_side = [&] {
       work.path = base + "checked";
-      weir_checked = seconds(work.comm, [&] { write_weir(session, work, direct.backend, true); });
+      weir_checked =
+          seconds(work.comm, [&] { write_weir(session, work, direct.backend, true, settings.fsync); });
       remove_file(work, rank);
     };
     // Every order comes up equally often: whoever follows another finds the page cache in another state.
     switch ((round + 3) % 3) {
-      case 0: direct_side(), weir_side(), checked_side(); break;
-      case 1: weir_side(), checked_side(), direct_side(); break;
-      default: checked_side(), direct_side(), weir_side(); break;
+      case 0:
+        direct_side(), weir_side(), checked_side();
+        break;
+      case 1:
+        weir_side(), checked_side(), direct_side();
+        break;
+      default:
+        checked_side(), direct_side(), weir_side();
+        break;
     }
     if (round < 0) continue;
     write_ratio.push_back(direct_write / weir_write);
@@ -193,9 +225,15 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
 }
 
 void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
-  const auto json_of = [](const Spread& s) { return Json{{"median", s.median}, {"quartiles", {s.low, s.high}}}; };
+  const auto json_of = [](const Spread& s) {
+    return Json{{"median", s.median}, {"quartiles", {s.low, s.high}}};
+  };
   if (settings.json) {
-    Json json = {{"ranks", ranks}, {"bytes_per_block", settings.bytes}, {"steps", settings.steps}, {"rounds", settings.rounds}};
+    Json json = {{"ranks", ranks},
+                 {"bytes_per_block", settings.bytes},
+                 {"steps", settings.steps},
+                 {"fsync", settings.fsync},
+                 {"rounds", settings.rounds}};
     for (const Row& row : rows) {
       json["backends"].push_back({{"backend", row.backend},
                                   {"write_vs_direct", json_of(row.write)},
@@ -205,11 +243,18 @@ void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print("{} ranks, blocks of {}, {} steps, {} rounds; medians [quartiles], 1 = as fast, larger is better\n\n", ranks,
-             format_bytes(settings.bytes), settings.steps, settings.rounds);
-  fmt::print("{:<12} {:>22} {:>22} {:>24}\n", "backend", "write Weir : direct", "read Weir : direct", "checksums on : off");
-  const auto text = [](const Spread& s) { return fmt::format("{:.2f} [{:.2f} {:.2f}]", s.median, s.low, s.high); };
-  for (const Row& row : rows) fmt::print("{:<12} {:>22} {:>22} {:>24}\n", row.backend, text(row.write), text(row.read), text(row.checksum));
+  fmt::print(
+      "{} ranks, blocks of {}, {} steps, {} rounds{}; medians [quartiles], 1 = as fast, larger is better\n\n",
+      ranks, format_bytes(settings.bytes), settings.steps, settings.rounds,
+      settings.fsync ? ", to disk" : "");
+  fmt::print("{:<12} {:>22} {:>22} {:>24}\n", "backend", "write Weir : direct", "read Weir : direct",
+             "checksums on : off");
+  const auto text = [](const Spread& s) {
+    return fmt::format("{:.2f} [{:.2f} {:.2f}]", s.median, s.low, s.high);
+  };
+  for (const Row& row : rows)
+    fmt::print("{:<12} {:>22} {:>22} {:>24}\n", row.backend, text(row.write), text(row.read),
+               text(row.checksum));
 }
 
 Settings parse(int argc, char** argv) {
@@ -230,6 +275,8 @@ Settings parse(int argc, char** argv) {
       settings.folder = value();
     } else if (option == "--backend") {
       settings.only = value();
+    } else if (option == "--fsync") {
+      settings.fsync = true;
     } else if (option == "--json") {
       settings.json = true;
     } else {

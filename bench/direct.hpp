@@ -1,5 +1,5 @@
-// The other side of the comparison: the same data, written and read by calling each storage library directly, the way its
-// documentation shows. One array of doubles in row blocks, `steps` of it.
+// The other side of the comparison: the same data, written and read by calling each storage library directly,
+// the way its documentation shows. One array of doubles in row blocks, `steps` of it.
 #pragma once
 
 #include <mpi.h>

@@ -41,7 +41,8 @@ void write_hdf5(const Work& work) {
   H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
   for (int step = 0; step < work.steps; ++step) {
     const Selection selection(work, space, step);
-    need(H5Dwrite(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data->data()) >= 0, "write");
+    need(H5Dwrite(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data->data()) >= 0,
+         "write");
   }
   H5Pclose(transfer);
   H5Dclose(set);
@@ -61,7 +62,8 @@ void read_hdf5(const Work& work) {
   H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
   for (int step = 0; step < work.steps; ++step) {
     const Selection selection(work, space, step);
-    need(H5Dread(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data->data()) >= 0, "read");
+    need(H5Dread(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data->data()) >= 0,
+         "read");
   }
   H5Pclose(transfer);
   H5Sclose(space);

@@ -65,6 +65,7 @@ if(WEIR_HAVE_MPI AND NOT WEIR_ADIOS2 STREQUAL "off")
   find_package(adios2 2.9 QUIET COMPONENTS CXX MPI)
   if(adios2_FOUND)
     set(WEIR_HAVE_ADIOS2 TRUE)
+    find_program(WEIR_BPLS NAMES bpls bpls.mpi HINTS ${adios2_DIR}/../../../bin)
   endif()
 endif()
 

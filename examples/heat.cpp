@@ -28,7 +28,8 @@ struct Slab {
     first = rows * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(ranks);
     count = rows * static_cast<std::uint64_t>(rank + 1) / static_cast<std::uint64_t>(ranks) - first;
     now.assign((count + 2) * columns, 0.0);
-    if (first == 0) std::fill_n(now.begin() + columns, count > 0 ? columns : 0, 100.0);  // the top edge is hot
+    if (first == 0)
+      std::fill_n(now.begin() + columns, count > 0 ? columns : 0, 100.0);  // the top edge is hot
     next = now;
   }
 
@@ -36,9 +37,10 @@ struct Slab {
     const int above = rank > 0 ? rank - 1 : MPI_PROC_NULL;
     const int below = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
     const int width = static_cast<int>(columns);
-    MPI_Sendrecv(&now[columns], width, MPI_DOUBLE, above, 0, &now[(count + 1) * columns], width, MPI_DOUBLE, below, 0, comm,
-                 MPI_STATUS_IGNORE);
-    MPI_Sendrecv(&now[count * columns], width, MPI_DOUBLE, below, 1, &now[0], width, MPI_DOUBLE, above, 1, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&now[columns], width, MPI_DOUBLE, above, 0, &now[(count + 1) * columns], width, MPI_DOUBLE,
+                 below, 0, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&now[count * columns], width, MPI_DOUBLE, below, 1, &now[0], width, MPI_DOUBLE, above, 1,
+                 comm, MPI_STATUS_IGNORE);
   }
 
   void advance() {
@@ -47,7 +49,8 @@ struct Slab {
       for (std::uint64_t j = 1; j + 1 < columns; ++j) {
         const std::uint64_t at = i * columns + j;
         const bool edge = row == 0 || row + 1 == rows;
-        next[at] = edge ? now[at] : 0.25 * (now[at - columns] + now[at + columns] + now[at - 1] + now[at + 1]);
+        next[at] =
+            edge ? now[at] : 0.25 * (now[at - columns] + now[at + columns] + now[at - 1] + now[at + 1]);
       }
     }
     std::swap(now, next);
@@ -68,7 +71,10 @@ int simulate(const std::string& path) {
     if (step % 20 == 0) {
       const std::span<const double> mine(&slab.now[columns], slab.count * columns);
       auto ticket = out.write("temperature", mine,
-                              {.shape = {rows, columns}, .offset = {slab.first, 0}, .count = {slab.count, columns}, .step = step});
+                              {.shape = {rows, columns},
+                               .offset = {slab.first, 0},
+                               .count = {slab.count, columns},
+                               .step = step});
       ticket.wait();
     }
     slab.exchange_edges(comm, rank, ranks);

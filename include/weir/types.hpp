@@ -1,4 +1,5 @@
-// The vocabulary shared by the programming interface and everything behind it: element types, extents, errors.
+// The vocabulary shared by the programming interface and everything behind it: element types, extents,
+// errors.
 //
 // Threads: all of it is plain values; use freely.
 #pragma once
@@ -59,7 +60,8 @@ constexpr Type type_of() {
   } else if constexpr (std::is_same_v<T, std::complex<long double>>) {
     return Type::complex_long_double;
   } else {
-    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "Weir stores C integers, floats and complex numbers");
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>,
+                  "Weir stores C integers, floats and complex numbers");
     constexpr int log2_size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
     return static_cast<Type>((std::is_signed_v<T> ? 0 : 4) + log2_size);
   }
@@ -78,12 +80,16 @@ enum class ErrorCode : int {
   timeout = 8,           // a peer did not answer in time
 };
 
-// What the C++ interface throws. what() names the operation, the object, the rank and the cause, and says what to do.
+// What the C++ interface throws. what() names the operation, the object, the rank and the cause, and says
+// what to do.
 class WEIR_API Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, int rank, const std::string& message) : std::runtime_error(message), code_(code), rank_(rank) {}
+  Error(ErrorCode code, int rank, const std::string& message)
+      : std::runtime_error(message), code_(code), rank_(rank) {}
   ErrorCode code() const noexcept { return code_; }
-  int rank() const noexcept { return rank_; }  // where it happened, in the file's communicator; -1: not tied to a rank
+  int rank() const noexcept {
+    return rank_;
+  }  // where it happened, in the file's communicator; -1: not tied to a rank
 
  private:
   ErrorCode code_;

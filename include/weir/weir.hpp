@@ -1,17 +1,19 @@
 // Weir's programming interface in C++.
 //
 //     weir::Session io(MPI_COMM_WORLD);
-//     weir::File out = io.create("run.h5");                       // the backend follows from the name, or {.backend = "adios2-bp5"}
-//     auto ticket = out.write("T", field, {.shape = {NX, NY}, .offset = {x0, y0}, .count = {nx, ny}, .step = 0});
-//     ticket.wait();                                              // errors arrive here
-//     out.close();                                                // now "run.h5" exists, and is whole
+//     weir::File out = io.create("run.h5");                       // the backend follows from the name, or
+//     {.backend = "adios2-bp5"} auto ticket = out.write("T", field, {.shape = {NX, NY}, .offset = {x0, y0},
+//     .count = {nx, ny}, .step = 0}); ticket.wait();                                              // errors
+//     arrive here out.close();                                                // now "run.h5" exists, and is
+//     whole
 //
 //     weir::Reader in = io.open("run.h5");
 //     in.read("T", field, {.offset = {x0, y0}, .count = {nx, ny}, .step = 0});
 //
-// Calls are COLLECTIVE over the session's communicator unless they say LOCAL. A failure is the same on every rank: weir::Error
-// with the file, the rank and the cause. A file stands under its name only when it is whole: until close() returns it is
-// NAME.partial.XXXXXX, and a file of the same name that was there before stays untouched.
+// Calls are COLLECTIVE over the session's communicator unless they say LOCAL. A failure is the same on every
+// rank: weir::Error with the file, the rank and the cause. A file stands under its name only when it is
+// whole: until close() returns it is NAME.partial.XXXXXX, and a file of the same name that was there before
+// stays untouched.
 //
 // Threads: one thread at a time per Session and everything made from it.
 #pragma once
@@ -34,18 +36,20 @@
 namespace weir {
 
 struct FileOptions {
-  std::string backend = {};                         // "": by the extension of the name, or as the plan says
-  std::map<std::string, std::string> options = {};  // of the backend: {{"deflate", "4"}}; 'weir version --backends' lists them
-  bool checksums = false;                           // xxh3 of every block, stored in the file, checked by 'weir verify FILE'
-  bool fsync = false;                               // close() returns when the data is on disk, not only with the system
+  std::string backend = {};  // "": by the extension of the name, or as the plan says
+  std::map<std::string, std::string> options =
+      {};                  // of the backend: {{"deflate", "4"}}; 'weir version --backends' lists them
+  bool checksums = false;  // xxh3 of every block, stored in the file, checked by 'weir verify FILE'
+  bool fsync = false;      // close() returns when the data is on disk, not only with the system
 };
 
 struct WriteOptions {
-  Extent shape = {};                     // of the whole array; may be left out once the variable is known
-  Extent offset = {};                    // of this rank's block; left out: zeros
-  Extent count = {};                     // of this rank's block; left out: the whole array
-  std::optional<std::int64_t> step = {}; // left out: the array is written once; else steps count up, any increment
-  bool independent = false;              // LOCAL: only this rank calls. The place must have been reserved
+  Extent shape = {};   // of the whole array; may be left out once the variable is known
+  Extent offset = {};  // of this rank's block; left out: zeros
+  Extent count = {};   // of this rank's block; left out: the whole array
+  std::optional<std::int64_t> step =
+      {};                    // left out: the array is written once; else steps count up, any increment
+  bool independent = false;  // LOCAL: only this rank calls. The place must have been reserved
 };
 
 struct ReadOptions {
@@ -87,8 +91,8 @@ class WEIR_API Ticket {
   std::shared_ptr<State> state_;
 };
 
-// A file being written. When it goes out of scope without close() it is closed, with errors printed on stderr; when an exception
-// takes it out of scope it is given up, without waiting for other ranks.
+// A file being written. When it goes out of scope without close() it is closed, with errors printed on
+// stderr; when an exception takes it out of scope it is given up, without waiting for other ranks.
 class WEIR_API File {
  public:
   struct Impl;
@@ -105,19 +109,21 @@ class WEIR_API File {
     using T = std::remove_cv_t<typename decltype(elements)::element_type>;
     return write_elements(name, type_of<T>(), elements.data(), elements.size(), options);
   }
-  Ticket write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements, const WriteOptions& options);
+  Ticket write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements,
+                        const WriteOptions& options);
 
   // Makes a variable known and, for independent writing, makes room for it (for one step of it, when given).
-  void reserve(const std::string& name, Type type, const Extent& shape, std::optional<std::int64_t> step = std::nullopt);
+  void reserve(const std::string& name, Type type, const Extent& shape,
+               std::optional<std::int64_t> step = std::nullopt);
 
   void set_attribute(const std::string& name, const std::string& text);
   void set_attribute(const std::string& name, Type type, const void* elements, std::uint64_t count);
   void set_variable_attribute(const std::string& variable, const std::string& name, const std::string& text);
-  void set_variable_attribute(const std::string& variable, const std::string& name, Type type, const void* elements,
-                              std::uint64_t count);
+  void set_variable_attribute(const std::string& variable, const std::string& name, Type type,
+                              const void* elements, std::uint64_t count);
 
-  // The file gets its name. Throws if any write failed that nobody waited for, or that left the file incomplete; the file is
-  // then removed.
+  // The file gets its name. Throws if any write failed that nobody waited for, or that left the file
+  // incomplete; the file is then removed.
   void close();
 
  private:
@@ -133,10 +139,10 @@ class WEIR_API Reader {
   Reader& operator=(Reader&&) noexcept;
   ~Reader();  // LOCAL; prefer close()
 
-  const std::vector<VariableInfo>& variables() const;  // LOCAL
-  const std::vector<Attribute>& attributes() const;    // LOCAL
+  const std::vector<VariableInfo>& variables() const;           // LOCAL
+  const std::vector<Attribute>& attributes() const;             // LOCAL
   const VariableInfo& variable(const std::string& name) const;  // LOCAL; throws not_found, with a suggestion
-  const std::string& backend() const;                  // LOCAL
+  const std::string& backend() const;                           // LOCAL
 
   // Fills `data`, which must be as large as the block.
   template <class Range>
@@ -145,7 +151,8 @@ class WEIR_API Reader {
     using T = typename decltype(elements)::element_type;
     read_elements(name, type_of<T>(), elements.data(), elements.size(), options);
   }
-  void read_elements(const std::string& name, Type type, void* data, std::uint64_t elements, const ReadOptions& options);
+  void read_elements(const std::string& name, Type type, void* data, std::uint64_t elements,
+                     const ReadOptions& options);
 
   void close();
 

@@ -1,7 +1,6 @@
 #include "backends/adios2_library.hpp"
 
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 
 #include <array>
 #include <charconv>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "backends/adios2_hdf5.hpp"
+#include "core/file.hpp"
 
 namespace weir::backends::bp {
 
@@ -152,7 +152,7 @@ Status guarded(Format format, std::string_view operation, const fs::path& path,
     Failure failure = failure_from(hdf5->first(), ErrorCode::io);
     if (failure.cause.starts_with("ADIOS2: ")) failure.cause.replace(0, 6, "HDF5");
     // MPI libraries often say no more than "I/O error".
-    constexpr std::int64_t nothing_left = 1 << 20;
+    constexpr std::uint64_t nothing_left = 1 << 20;
     if (failure.code == ErrorCode::io && free_space(path) < nothing_left)
       failure = fail_errno(ENOSPC, "", "").value();
     status = tl::make_unexpected(std::move(failure));
@@ -211,13 +211,6 @@ bool has_compression(const std::string& method) {
   } catch (const std::exception&) {
     return false;
   }
-}
-
-std::int64_t free_space(const fs::path& path) {
-  struct statvfs info {};
-  if (statvfs(path.c_str(), &info) != 0 || info.f_blocks == 0) return INT64_MAX / 4;
-  const double bytes = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
-  return static_cast<std::int64_t>(std::min(bytes, 0x1p60));
 }
 
 }  // namespace weir::backends::bp

@@ -62,7 +62,4 @@ std::optional<Type> from_adios2(std::string_view type_name);
 bool stores(Type type);
 bool has_compression(const std::string& method);  // in this build of ADIOS2
 
-// Bytes that can still be written to the file system of this path; a large number where it does not say.
-std::int64_t free_space(const std::filesystem::path& path);
-
 }  // namespace weir::backends::bp

@@ -43,14 +43,14 @@ struct Defined {
 
 class Adios2Output final : public Output {
  public:
-  Adios2Output(Format format, const FileSpec& spec, Library library)
+  Adios2Output(Format format, const FileSpec& spec, Library library, std::int64_t budget)
       : format_(format),
         path_(spec.path),
         comm_(spec.comm),
         options_(spec.options),
-        library_(std::move(library)) {
+        library_(std::move(library)),
+        budget_(budget) {
     collective_transfer_ = format == Format::hdf5 && options_.text("transfer") == "collective";
-    budget_ = comm_.max(comm_.rank() == 0 ? free_space(path_) / 2 : 0);
     compressed_ = format != Format::hdf5 && options_.text("compression") != "none";
   }
   ~Adios2Output() override {
@@ -75,7 +75,6 @@ class Adios2Output final : public Output {
   Status guard(std::string_view operation, const std::function<void()>& call) {
     return guarded(format_, operation, path_, call);
   }
-  std::vector<std::int64_t> sum(std::vector<std::int64_t> values) const;
   Status check_room(std::int64_t bytes_here) const;
 
   Format format_;
@@ -83,6 +82,8 @@ class Adios2Output final : public Output {
   mpi::Comm comm_;
   Options options_;
   Library library_;
+  // Bytes that can be reserved before free space has to be watched; the same on all ranks.
+  std::int64_t budget_;
   bool collective_transfer_ = false;
   bool compressed_ = false;  // nobody knows how many bytes will be written
 
@@ -95,27 +96,16 @@ class Adios2Output final : public Output {
   bool step_has_number_ = false;    // false: only variables without steps so far
   std::uint64_t adios_step_ = 0;    // of the open step
   std::int64_t buffered_here_ = 0;  // bytes that ADIOS2 holds and has not written, on this rank
-  std::int64_t budget_ =
-      0;  // bytes that can be reserved before free space has to be watched; the same everywhere
   bool closed_ = false;
 };
-
-// A reduction of many numbers at once, which mpi::Comm has not. COLLECTIVE.
-std::vector<std::int64_t> Adios2Output::sum(std::vector<std::int64_t> values) const {
-  constexpr std::size_t most = 1U << 30U;  // MPI counts are 32-bit
-  for (std::size_t at = 0; comm_.size() > 1 && at < values.size(); at += most) {
-    const auto count = static_cast<int>(std::min(most, values.size() - at));
-    MPI_Allreduce(MPI_IN_PLACE, values.data() + at, count, MPI_INT64_T, MPI_SUM, comm_.get());
-  }
-  return values;
-}
 
 // ADIOS2 has no way back from a disk that fills up in the middle of a collective call: ranks that fail leave
 // the others waiting. So a shortage is noticed before, by all. COLLECTIVE, but only where space is scarce:
 // with plenty of it, nobody is asked.
 Status Adios2Output::check_room(std::int64_t bytes_here) const {
   if (compressed_ || budget_ >= 0) return {};
-  const auto together = sum({bytes_here, comm_.rank() == 0 ? free_space(path_) : 0});
+  const auto together =
+      comm_.sum({bytes_here, comm_.rank() == 0 ? static_cast<std::int64_t>(free_space(path_)) : 0});
   if (together[0] <= together[1]) return {};
   Failure failure = fail_errno(ENOSPC, "write", path_.string()).value();
   failure.cause += fmt::format(" ({} needed, {} free)", format_bytes(static_cast<std::uint64_t>(together[0])),
@@ -258,7 +248,7 @@ Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const Sour
   bool direct = access == Access::collective && target.bytes() >= direct_from * comm_.size();
   constexpr int few = 4;
   if (direct && ++slot.collective_writes > few) {
-    const auto together = sum({bytes, buffered_here_});
+    const auto together = comm_.sum({bytes, buffered_here_});
     direct =
         together[0] >= direct_from * comm_.size() || together[1] >= options_.integer("buffer") * comm_.size();
   }
@@ -328,7 +318,7 @@ Status Adios2Output::store_notes() {
   for (const Defined& defined : variables_) {
     for (const Slot& slot : defined.slots) elements.push_back(slot.elements);
   }
-  elements = sum(std::move(elements));
+  elements = comm_.sum(std::move(elements));
   auto total = elements.begin();
   Notes notes;
   for (const Defined& defined : variables_) {
@@ -401,6 +391,8 @@ Result<std::unique_ptr<Output>> create(Format format, const FileSpec& spec) {
                 "leave out 'compression', or use the hdf5 backend, which has deflate");
   }
   WEIR_TRY(mpi::agree(spec.comm, spec.comm.rank() == 0 ? prepare(format, spec.path) : Status()));
+  const std::int64_t budget =
+      spec.comm.max(spec.comm.rank() == 0 ? static_cast<std::int64_t>(free_space(spec.path) / 2) : 0);
   std::optional<Library> library;
   Status status = guarded(format, "create", spec.path, [&] {
     library.emplace(format, spec.comm);
@@ -411,7 +403,7 @@ Result<std::unique_ptr<Output>> create(Format format, const FileSpec& spec) {
     if (library) library->abandon();
     return tl::make_unexpected(std::move(status).error());
   }
-  return std::make_unique<Adios2Output>(format, spec, std::move(*library));
+  return std::make_unique<Adios2Output>(format, spec, std::move(*library), budget);
 }
 
 }  // namespace weir::backends::bp

@@ -1,12 +1,14 @@
 // The storage interface: what a file format has to be able to do. docs/write-a-backend.md walks through it.
 //
-// A file holds named variables. A variable is a global array of one type and shape, written once, or once per *slot* when it is
-// stepped: slot 0 is the first step that was written, whatever number the program gave it. Data arrives in blocks (boxes of the
-// array, contiguous in memory) that any rank may own; elements nobody writes read back as zero.
+// A file holds named variables. A variable is a global array of one type and shape, written once, or once per
+// *slot* when it is stepped: slot 0 is the first step that was written, whatever number the program gave it.
+// Data arrives in blocks (boxes of the array, contiguous in memory) that any rank may own; elements nobody
+// writes read back as zero.
 //
-// The layer above (session/) has already checked names, types, shapes and boxes, has made all ranks agree, and hands over a
-// temporary path: a backend neither validates nor renames. It does report every failure of the library beneath it. A backend
-// need not make ranks agree on failures: the layer above does that after every call.
+// The layer above (session/) has already checked names, types, shapes and boxes, has made all ranks agree,
+// and hands over a temporary path: a backend neither validates nor renames. It does report every failure of
+// the library beneath it. A backend need not make ranks agree on failures: the layer above does that after
+// every call.
 //
 // Threads: one thread at a time per object.
 #pragma once
@@ -62,8 +64,8 @@ struct TargetBlock {
   std::byte* data = nullptr;
 };
 
-// A file being written. Destroying it without close() is LOCAL and gives up the file: nothing is flushed, nothing waits for
-// other ranks. Not to be used again after a failure, except to be destroyed.
+// A file being written. Destroying it without close() is LOCAL and gives up the file: nothing is flushed,
+// nothing waits for other ranks. Not to be used again after a failure, except to be destroyed.
 class Output {
  public:
   Output() = default;
@@ -75,11 +77,12 @@ class Output {
   virtual Status define(const Variable& variable) = 0;
   // COLLECTIVE, same arguments everywhere.
   virtual Status set_attribute(const Attribute& attribute) = 0;
-  // COLLECTIVE. Makes room for a slot, in order (0, 1, ...), before anything is written to it. `step` is the program's own number
-  // of it: formats that keep the variables of a step together start a new one when it changes.
+  // COLLECTIVE. Makes room for a slot, in order (0, 1, ...), before anything is written to it. `step` is the
+  // program's own number of it: formats that keep the variables of a step together start a new one when it
+  // changes.
   virtual Status reserve(VariableId variable, std::uint64_t slot, std::int64_t step) = 0;
-  // COLLECTIVE or LOCAL, as place.access says. Any number of blocks per rank, none and empty ones included. The data may be
-  // reused after the call returns.
+  // COLLECTIVE or LOCAL, as place.access says. Any number of blocks per rank, none and empty ones included.
+  // The data may be reused after the call returns.
   virtual Status write(const Place& place, std::span<const SourceBlock> blocks) = 0;
   // COLLECTIVE. Everything has reached the operating system, under the path the file was created with.
   virtual Status close() = 0;
@@ -112,14 +115,14 @@ struct FileSpec {
 struct Entry {
   std::string_view name;
   std::string_view summary;
-  std::string_view missing;                       // "" or "built without HDF5"
+  std::string_view missing;  // "" or "built without HDF5"
   std::vector<Option> options;
   std::vector<std::string_view> extensions;       // ".h5": chosen when a program names no backend
   std::vector<std::string_view> companions = {};  // suffixes of further files that belong to FILE: ".json"
   bool makes_folder = false;                      // the product is a folder, as ADIOS2's .bp
   bool needs_mpi = false;                         // cannot work on the serial communicator
   bool stores_files = true;                       // false: nothing appears in the file system (null, memory)
-  bool keeps_books_only = false;                  // define, set_attribute and reserve do the same on every rank, without I/O
+  bool keeps_books_only = false;  // define, set_attribute and reserve do the same on every rank, without I/O
 
   // COLLECTIVE over spec.comm. A file of that name is replaced.
   Result<std::unique_ptr<Output>> (*create)(const FileSpec&) = nullptr;
@@ -133,8 +136,9 @@ struct Entry {
 // The table, in order of preference. LOCAL.
 std::span<const Entry> table();
 
-Result<const Entry*> find(std::string_view name);                            // unknown, or built without: a failure that says so
-Result<const Entry*> choose_for_writing(const std::filesystem::path& path);  // by extension; posix when there is none
+Result<const Entry*> find(std::string_view name);  // unknown, or built without: a failure that says so
+Result<const Entry*> choose_for_writing(
+    const std::filesystem::path& path);  // by extension; posix when there is none
 Result<const Entry*> choose_for_reading(const std::filesystem::path& path);  // by content
 
 }  // namespace weir::backends

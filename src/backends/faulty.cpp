@@ -6,7 +6,6 @@
 #include <chrono>
 #include <thread>
 
-
 namespace weir::backends {
 
 namespace {
@@ -15,7 +14,8 @@ struct NamedError {
   std::string_view name;
   int number;
 };
-constexpr std::array<NamedError, 4> errors = {{{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EDQUOT", EDQUOT}, {"EACCES", EACCES}}};
+constexpr std::array<NamedError, 4> errors = {
+    {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EDQUOT", EDQUOT}, {"EACCES", EACCES}}};
 
 // Decides which calls fail, and how. One per file and rank.
 class Faults {
@@ -64,7 +64,8 @@ class Faults {
 
 class FaultyOutput final : public Output {
  public:
-  FaultyOutput(Faults faults, std::unique_ptr<Output> inner) : faults_(std::move(faults)), inner_(std::move(inner)) {}
+  FaultyOutput(Faults faults, std::unique_ptr<Output> inner)
+      : faults_(std::move(faults)), inner_(std::move(inner)) {}
 
   Status define(const Variable& variable) override {
     return faults_.before("define").and_then([&] { return inner_->define(variable); });
@@ -92,7 +93,8 @@ class FaultyOutput final : public Output {
 
 class FaultyInput final : public Input {
  public:
-  FaultyInput(Faults faults, std::unique_ptr<Input> inner) : faults_(std::move(faults)), inner_(std::move(inner)) {}
+  FaultyInput(Faults faults, std::unique_ptr<Input> inner)
+      : faults_(std::move(faults)), inner_(std::move(inner)) {}
 
   const std::vector<Variable>& variables() const override { return inner_->variables(); }
   const std::vector<Attribute>& attributes() const override { return inner_->attributes(); }
@@ -145,20 +147,31 @@ Entry faulty_entry() {
                        .kind = Option::Kind::word,
                        .fallback = "none",
                        .help = "the operation that fails",
-                       .words = {"none", "create", "open", "define", "attribute", "reserve", "write", "read", "close"}},
+                       .words = {"none", "create", "open", "define", "attribute", "reserve", "write", "read",
+                                 "close"}},
                       {.name = "after",
                        .kind = Option::Kind::integer,
                        .fallback = "0",
                        .help = "how many such operations succeed first",
                        .least = 0},
-                      {.name = "rank", .kind = Option::Kind::integer, .fallback = "-1", .help = "the rank it happens on (-1: all)", .least = -1},
+                      {.name = "rank",
+                       .kind = Option::Kind::integer,
+                       .fallback = "-1",
+                       .help = "the rank it happens on (-1: all)",
+                       .least = -1},
                       {.name = "error",
                        .kind = Option::Kind::word,
                        .fallback = "EIO",
                        .help = "the system's error",
                        .words = {"EIO", "ENOSPC", "EDQUOT", "EACCES"}},
-                      {.name = "delay", .kind = Option::Kind::seconds, .fallback = "0", .help = "added to every write and read"},
-                      {.name = "lose", .kind = Option::Kind::boolean, .fallback = "no", .help = "lose the second half of every block, silently"}},
+                      {.name = "delay",
+                       .kind = Option::Kind::seconds,
+                       .fallback = "0",
+                       .help = "added to every write and read"},
+                      {.name = "lose",
+                       .kind = Option::Kind::boolean,
+                       .fallback = "no",
+                       .help = "lose the second half of every block, silently"}},
           .companions = {".json"},
           .create = create,
           .open = open};

@@ -1,4 +1,5 @@
-// Another backend with faults on demand: errors, delays, data that is silently lost. For testing programs and Weir itself.
+// Another backend with faults on demand: errors, delays, data that is silently lost. For testing programs and
+// Weir itself.
 #pragma once
 
 #include "backends/backend.hpp"

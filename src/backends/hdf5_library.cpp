@@ -91,8 +91,7 @@ tl::unexpected<Failure> library_failure(ErrorCode otherwise) {
 tl::unexpected<Failure> write_failure(const std::filesystem::path& path) {
   auto failure = library_failure(ErrorCode::io);
   constexpr std::uint64_t enough = 64 * 1024;
-  if (failure.value().advice.empty() && free_space(path) < enough)
-    return fail_errno(ENOSPC, {}, {});
+  if (failure.value().advice.empty() && free_space(path) < enough) return fail_errno(ENOSPC, {}, {});
   return failure;
 }
 

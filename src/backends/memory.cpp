@@ -64,8 +64,8 @@ class MemoryOutput final : public Output {
     const Variable& variable = file_.variables[place.variable];
     for (const SourceBlock& block : blocks) {
       if (block.box.empty()) continue;
-      copy_shared(block.box, block.data, Box::whole(variable.shape), file_.data[place.variable][place.slot].data(),
-                  size_of(variable.type));
+      copy_shared(block.box, block.data, Box::whole(variable.shape),
+                  file_.data[place.variable][place.slot].data(), size_of(variable.type));
       written_[place.variable][place.slot].push_back(block.box);
     }
     return {};
@@ -90,7 +90,8 @@ class MemoryOutput final : public Output {
       const bool sending = root == comm_.rank();
       const std::int64_t count = comm_.max(sending ? static_cast<std::int64_t>(mine.size()) : 0);
       for (std::int64_t i = 0; i < count; ++i) {
-        Box box = sending ? mine[static_cast<std::size_t>(i)] : Box{Extent(variable.shape.size()), Extent(variable.shape.size())};
+        Box box = sending ? mine[static_cast<std::size_t>(i)]
+                          : Box{Extent(variable.shape.size()), Extent(variable.shape.size())};
         const std::uint64_t extent_bytes = variable.shape.size() * sizeof(std::uint64_t);
         comm_.broadcast_bytes(reinterpret_cast<std::byte*>(box.offset.data()), extent_bytes, root);
         comm_.broadcast_bytes(reinterpret_cast<std::byte*>(box.count.data()), extent_bytes, root);
@@ -118,8 +119,8 @@ class MemoryInput final : public Input {
     const Variable& variable = file_->variables[place.variable];
     for (const TargetBlock& block : blocks) {
       if (block.box.empty()) continue;
-      copy_shared(Box::whole(variable.shape), file_->data[place.variable][place.slot].data(), block.box, block.data,
-                  size_of(variable.type));
+      copy_shared(Box::whole(variable.shape), file_->data[place.variable][place.slot].data(), block.box,
+                  block.data, size_of(variable.type));
     }
     return {};
   }
@@ -129,7 +130,9 @@ class MemoryInput final : public Input {
   std::shared_ptr<const MemoryFile> file_;
 };
 
-Result<std::unique_ptr<Output>> create(const FileSpec& spec) { return std::make_unique<MemoryOutput>(spec); }
+Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
+  return std::make_unique<MemoryOutput>(spec);
+}
 
 Result<std::unique_ptr<Input>> open(const FileSpec& spec) {
   auto file = Files::of_process().get(spec.path.string());

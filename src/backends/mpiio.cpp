@@ -20,13 +20,15 @@ Status check_mpi(int code, std::string operation, const fs::path& path) {
   if (code == MPI_SUCCESS) return {};
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(code, &error_class);
-  if (error_class == MPI_ERR_NO_SPACE || error_class == MPI_ERR_QUOTA) return fail_errno(ENOSPC, std::move(operation), path.string());
+  if (error_class == MPI_ERR_NO_SPACE || error_class == MPI_ERR_QUOTA)
+    return fail_errno(ENOSPC, std::move(operation), path.string());
   if (error_class == MPI_ERR_ACCESS) return fail_errno(EACCES, std::move(operation), path.string());
   if (error_class == MPI_ERR_NO_SUCH_FILE) return fail_errno(ENOENT, std::move(operation), path.string());
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
-  return in(Status(fail(ErrorCode::io, std::string(text.data(), static_cast<std::size_t>(length)))), operation, path.string());
+  return in(Status(fail(ErrorCode::io, std::string(text.data(), static_cast<std::size_t>(length)))),
+            operation, path.string());
 }
 
 // Hints of one file, from the options; freed when it goes out of scope.
@@ -61,11 +63,15 @@ class Hints {
 // The MPI file, and transfers of boxes of an array at a position in it.
 class MpiFile {
  public:
-  MpiFile(fs::path path, mpi::Comm comm, MPI_File handle) : path_(std::move(path)), comm_(std::move(comm)), handle_(handle) {}
+  MpiFile(fs::path path, mpi::Comm comm, MPI_File handle)
+      : path_(std::move(path)), comm_(std::move(comm)), handle_(handle) {}
   MpiFile(MpiFile&& other) noexcept
-      : path_(std::move(other.path_)), comm_(std::move(other.comm_)), handle_(std::exchange(other.handle_, MPI_FILE_NULL)) {}
+      : path_(std::move(other.path_)),
+        comm_(std::move(other.comm_)),
+        handle_(std::exchange(other.handle_, MPI_FILE_NULL)) {}
   MpiFile& operator=(MpiFile&&) = delete;
-  // MPI_File_close is collective and a destructor must not be: a file that was given up stays open in the library.
+  // MPI_File_close is collective and a destructor must not be: a file that was given up stays open in the
+  // library.
   ~MpiFile() = default;
 
   static Result<MpiFile> open(const FileSpec& spec, int mode) {
@@ -84,7 +90,8 @@ class MpiFile {
 
   // `Block` is SourceBlock or TargetBlock; the direction follows from it.
   template <class Block>
-  Status transfer(const Variable& variable, std::uint64_t base, Access access, std::span<const Block> blocks) {
+  Status transfer(const Variable& variable, std::uint64_t base, Access access,
+                  std::span<const Block> blocks) {
     if (access == Access::independent) return transfer_runs(variable, base, blocks);
 
     const std::size_t size = size_of(variable.type);
@@ -97,12 +104,17 @@ class MpiFile {
         pieces.push_back({std::move(box), data});
       }
     }
-    const auto rounds = static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(pieces.size())));
-    const bool without_views = comm_.min(contiguous ? 1 : 0) == 1;
+    // One reduction in the ordinary case of at most one contiguous piece per rank.
+    const auto ranks_with =
+        comm_.sum({contiguous ? 0 : 1, pieces.empty() ? 0 : 1, pieces.size() > 1 ? 1 : 0});
+    const bool without_views = ranks_with[0] == 0;
+    std::int64_t rounds = std::min<std::int64_t>(1, ranks_with[1]);
+    if (ranks_with[2] > 0) rounds = comm_.max(static_cast<std::int64_t>(pieces.size()));
     Status status;  // the first failure here; later rounds go on, since the other ranks wait in them
-    for (std::size_t round = 0; round < rounds; ++round) {
+    for (std::size_t round = 0; round < static_cast<std::size_t>(rounds); ++round) {
       const Block* piece = round < pieces.size() ? &pieces[round] : nullptr;
-      Status done = without_views ? transfer_run_together(variable, base, piece) : transfer_view_together(variable, base, piece);
+      Status done = without_views ? transfer_run_together(variable, base, piece)
+                                  : transfer_view_together(variable, base, piece);
       if (status) status = std::move(done);
     }
     return status;
@@ -147,7 +159,8 @@ class MpiFile {
     for (const Block& block : blocks) {
       for_each_run(variable.shape, block.box, [&](const Run& run) {
         for (std::uint64_t at = 0; status && at < run.length * size; at += largest_transfer) {
-          status = move(static_cast<MPI_Offset>(base + run.in_array * size + at), block.data + run.in_box * size + at,
+          status = move(static_cast<MPI_Offset>(base + run.in_array * size + at),
+                        block.data + run.in_box * size + at,
                         std::min(largest_transfer, run.length * size - at), false);
         }
         return status.has_value();
@@ -177,13 +190,15 @@ class MpiFile {
     const std::size_t size = size_of(variable.type);
     mpi::Datatype file_type;
     if (piece != nullptr) file_type = mpi::box_in_array(variable.shape, piece->box, size);
-    WEIR_TRY(check_mpi(MPI_File_set_view(handle_, static_cast<MPI_Offset>(base), MPI_BYTE, piece != nullptr ? file_type.get() : MPI_BYTE,
-                                         "native", MPI_INFO_NULL),
-                       "set the view of", path_));
+    WEIR_TRY(
+        check_mpi(MPI_File_set_view(handle_, static_cast<MPI_Offset>(base), MPI_BYTE,
+                                    piece != nullptr ? file_type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
+                  "set the view of", path_));
     decltype(piece->data) data = piece != nullptr ? piece->data : nullptr;
     Status moved = move(0, data, piece != nullptr ? volume(piece->box.count) * size : 0, true);
     // Independent access and contiguous pieces count on the plain view.
-    Status reset = check_mpi(MPI_File_set_view(handle_, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "set the view of", path_);
+    Status reset = check_mpi(MPI_File_set_view(handle_, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL),
+                             "set the view of", path_);
     return moved ? reset : moved;
   }
 
@@ -195,7 +210,9 @@ class MpiFile {
 class MpiioOutput final : public Output {
  public:
   MpiioOutput(const FileSpec& spec, MpiFile file)
-      : comm_(spec.comm), layout_(static_cast<std::uint64_t>(spec.options.integer("alignment"))), file_(std::move(file)) {}
+      : comm_(spec.comm),
+        layout_(static_cast<std::uint64_t>(spec.options.integer("alignment"))),
+        file_(std::move(file)) {}
 
   Status define(const Variable& variable) override {
     layout_.define(variable);
@@ -205,18 +222,22 @@ class MpiioOutput final : public Output {
     layout_.add_attribute(attribute);
     return {};
   }
-  Status reserve(VariableId variable, std::uint64_t, std::int64_t) override { return layout_.reserve(variable); }
+  Status reserve(VariableId variable, std::uint64_t, std::int64_t) override {
+    return layout_.reserve(variable);
+  }
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
-    if (place.access == Access::collective) WEIR_TRY(prepare_collective(layout_.variable(place.variable), blocks));
+    if (place.access == Access::collective)
+      WEIR_TRY(prepare_collective(layout_.variable(place.variable), blocks));
     return file_.transfer(layout_.variable(place.variable), layout_.offset(place), place.access, blocks);
   }
   Status close() override {
     WEIR_TRY(file_.close());
     if (comm_.rank() != 0) return {};
-    // Arrays whose tail nobody wrote still have their full length. MPI_File_set_size takes milliseconds even when there is
-    // nothing to do.
+    // Arrays whose tail nobody wrote still have their full length. MPI_File_set_size takes milliseconds even
+    // when there is nothing to do.
     std::error_code error;
-    if (fs::file_size(file_.path(), error) < layout_.size()) fs::resize_file(file_.path(), layout_.size(), error);
+    if (fs::file_size(file_.path(), error) < layout_.size())
+      fs::resize_file(file_.path(), layout_.size(), error);
     if (error) return fail_errno(error.value(), "set the size of", file_.path().string());
     return save_layout(file_.path(), layout_);
   }
@@ -225,12 +246,12 @@ class MpiioOutput final : public Output {
   Status prepare_collective(const Variable& variable, std::span<const SourceBlock> blocks) {
     std::uint64_t elements = 0;
     for (const SourceBlock& block : blocks) elements += volume(block.box.count);
-    const std::size_t size = size_of(variable.type);
-    WEIR_TRY(check_room(comm_, file_.path(), elements * size));
-    // Collective buffering reads the gaps between the ranks' data and writes them back. Beyond the end of the file there is
-    // nothing to read, and Open MPI (OMPIO's vulcan, seen in 4.1.4) then writes whatever is in memory.
-    const bool has_gaps = static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(elements))) != volume(variable.shape);
-    if (!has_gaps || length_ == layout_.size()) return {};
+    const Totals all = totals(comm_, file_.path(), elements, size_of(variable.type));
+    if (!all.fits) return fail_errno(ENOSPC, "write", file_.path().string());
+    // Collective buffering reads the gaps between the ranks' data and writes them back. Beyond the end of the
+    // file there is nothing to read, and Open MPI (OMPIO's vulcan, seen in 4.1.4) then writes whatever is in
+    // memory.
+    if (all.elements == volume(variable.shape) || length_ == layout_.size()) return {};
     length_ = layout_.size();
     return file_.set_size(length_);
   }
@@ -258,8 +279,11 @@ class MpiioInput final : public Input {
 };
 
 Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
+  // Not MPI_File_set_size(0), which takes milliseconds.
+  std::error_code error;
+  if (spec.comm.rank() == 0) fs::remove(spec.path, error);
+  spec.comm.barrier();
   WEIR_ASSIGN(MpiFile file, MpiFile::open(spec, MPI_MODE_CREATE | MPI_MODE_RDWR));
-  WEIR_TRY(file.set_size(0));
   return std::make_unique<MpiioOutput>(spec, std::move(file));
 }
 

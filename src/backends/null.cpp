@@ -13,7 +13,9 @@ class NullOutput final : public Output {
   Status close() override { return {}; }
 };
 
-Result<std::unique_ptr<Output>> create(const FileSpec&) { return std::make_unique<NullOutput>(); }
+Result<std::unique_ptr<Output>> create(const FileSpec&) {
+  return std::make_unique<NullOutput>();
+}
 
 Result<std::unique_ptr<Input>> open(const FileSpec&) {
   return fail(ErrorCode::unsupported, "backend 'null' stores nothing that could be read");
@@ -22,7 +24,12 @@ Result<std::unique_ptr<Input>> open(const FileSpec&) {
 }  // namespace
 
 Entry null_entry() {
-  return {.name = "null", .summary = "accepts everything, stores nothing", .stores_files = false, .keeps_books_only = true, .create = create, .open = open};
+  return {.name = "null",
+          .summary = "accepts everything, stores nothing",
+          .stores_files = false,
+          .keeps_books_only = true,
+          .create = create,
+          .open = open};
 }
 
 }  // namespace weir::backends

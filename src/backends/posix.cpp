@@ -30,7 +30,9 @@ class PosixOutput final : public Output {
     return {};
   }
 
-  Status reserve(VariableId variable, std::uint64_t, std::int64_t) override { return layout_.reserve(variable); }
+  Status reserve(VariableId variable, std::uint64_t, std::int64_t) override {
+    return layout_.reserve(variable);
+  }
 
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
     const Variable& variable = layout_.variable(place.variable);
@@ -39,7 +41,8 @@ class PosixOutput final : public Output {
     Status status;
     for (const SourceBlock& block : blocks) {
       for_each_run(variable.shape, block.box, [&](const Run& run) {
-        status = write_at(file_.get(), block.data + run.in_box * size, run.length * size, base + run.in_array * size, path_);
+        status = write_at(file_.get(), block.data + run.in_box * size, run.length * size,
+                          base + run.in_array * size, path_);
         return status.has_value();
       });
       if (!status) break;
@@ -50,7 +53,8 @@ class PosixOutput final : public Output {
   Status close() override {
     if (comm_.rank() == 0) {
       // Arrays whose tail nobody wrote still have their full length.
-      if (::ftruncate(file_.get(), static_cast<off_t>(layout_.size())) != 0) return fail_errno(errno, "set the size of", path_.string());
+      if (::ftruncate(file_.get(), static_cast<off_t>(layout_.size())) != 0)
+        return fail_errno(errno, "set the size of", path_.string());
       WEIR_TRY(save_layout(path_, layout_));
     }
     return file_.close(path_);
@@ -78,7 +82,8 @@ class PosixInput final : public Input {
     Status status;
     for (const TargetBlock& block : blocks) {
       for_each_run(variable.shape, block.box, [&](const Run& run) {
-        status = read_at(file_.get(), block.data + run.in_box * size, run.length * size, base + run.in_array * size, path_);
+        status = read_at(file_.get(), block.data + run.in_box * size, run.length * size,
+                         base + run.in_array * size, path_);
         return status.has_value();
       });
       if (!status) break;

@@ -57,9 +57,11 @@ Result<Attribute> attribute_from_json(const JsonObject& json) {
   WEIR_ASSIGN(const Json* elements, json.array("values"));
   for (const Json& element : *elements) {
     if (!element.is_number() && !element.is_string()) {
-      return fail(ErrorCode::corrupt, fmt::format("'{}.values' holds something that is not a number", json.where()));
+      return fail(ErrorCode::corrupt,
+                  fmt::format("'{}.values' holds something that is not a number", json.where()));
     }
-    WEIR_TRY(parse_element(values.type, element.is_string() ? element.get<std::string>() : element.dump(), values.bytes));
+    WEIR_TRY(parse_element(values.type, element.is_string() ? element.get<std::string>() : element.dump(),
+                           values.bytes));
   }
   attribute.value = std::move(values);
   return attribute;
@@ -70,7 +72,9 @@ Result<Extent> sizes_from_json(const JsonObject& json, const std::string& key) {
   Extent sizes;
   for (const Json& item : *list) {
     const auto size = as_size(item);
-    if (!size) return fail(ErrorCode::corrupt, fmt::format("'{}.{}' holds something that is not a whole number", json.where(), key));
+    if (!size)
+      return fail(ErrorCode::corrupt,
+                  fmt::format("'{}.{}' holds something that is not a whole number", json.where(), key));
     sizes.push_back(*size);
   }
   return sizes;
@@ -78,7 +82,9 @@ Result<Extent> sizes_from_json(const JsonObject& json, const std::string& key) {
 
 }  // namespace
 
-fs::path sidecar_of(const fs::path& path) { return path.string() + std::string(sidecar_suffix); }
+fs::path sidecar_of(const fs::path& path) {
+  return path.string() + std::string(sidecar_suffix);
+}
 
 void RawLayout::define(const Variable& variable) {
   variables_.push_back(variable);
@@ -86,14 +92,17 @@ void RawLayout::define(const Variable& variable) {
   offsets_.emplace_back();
 }
 
-void RawLayout::add_attribute(const Attribute& attribute) { attributes_.push_back(attribute); }
+void RawLayout::add_attribute(const Attribute& attribute) {
+  attributes_.push_back(attribute);
+}
 
 Status RawLayout::reserve(VariableId id) {
   const Variable& variable = variables_[id];
   const std::uint64_t bytes = volume(variable.shape) * size_of(variable.type);
   const std::uint64_t padding = (alignment_ - end_ % alignment_) % alignment_;
   if (bytes > largest_file - end_ || padding > largest_file - end_ - bytes) {
-    return fail(ErrorCode::invalid_argument, fmt::format("the file would become larger than {} bytes", largest_file));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("the file would become larger than {} bytes", largest_file));
   }
   offsets_[id].push_back(end_ + padding);
   end_ += padding + bytes;
@@ -121,11 +130,14 @@ Result<RawLayout> RawLayout::from_json(const Json& document) {
   WEIR_ASSIGN(const JsonObject json, JsonObject::of(document, ""));
   WEIR_ASSIGN(const std::uint64_t version, json.size("weir_file"));
   if (version != format_version) {
-    return fail(ErrorCode::unsupported, fmt::format("the file has format version {}, this Weir reads {}", version, format_version));
+    return fail(ErrorCode::unsupported,
+                fmt::format("the file has format version {}, this Weir reads {}", version, format_version));
   }
   WEIR_ASSIGN(const std::string order, json.text("byte_order"));
   if (order != byte_order) {
-    return fail(ErrorCode::unsupported, fmt::format("the file was written on a {}-endian machine, this one is {}-endian", order, byte_order));
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("the file was written on a {}-endian machine, this one is {}-endian", order, byte_order));
   }
   RawLayout layout;
   WEIR_ASSIGN(layout.end_, json.size("size"));
@@ -159,12 +171,14 @@ Status RawLayout::check() const {
     const Variable& variable = variables_[i];
     WEIR_TRY(check_shape(variable.shape, size_of(variable.type)));
     if (!variable.stepped && variable.slots > 1) {
-      return fail(ErrorCode::corrupt, fmt::format("variable '{}' is not stepped but has {} offsets", variable.name, variable.slots));
+      return fail(ErrorCode::corrupt, fmt::format("variable '{}' is not stepped but has {} offsets",
+                                                  variable.name, variable.slots));
     }
     const std::uint64_t bytes = volume(variable.shape) * size_of(variable.type);
     for (const std::uint64_t offset : offsets_[i]) {
       if (bytes > end_ || offset > end_ - bytes) {
-        return fail(ErrorCode::corrupt, fmt::format("variable '{}' reaches beyond the end of the file", variable.name));
+        return fail(ErrorCode::corrupt,
+                    fmt::format("variable '{}' reaches beyond the end of the file", variable.name));
       }
     }
   }
@@ -188,8 +202,9 @@ Result<RawLayout> load_layout(const FileSpec& spec) {
   const auto size = fs::file_size(spec.path, error);
   if (error) return fail_errno(error.value(), "open", spec.path.string());
   if (size < layout.size()) {
-    return in(Result<RawLayout>(fail(ErrorCode::corrupt, fmt::format("the file has {} bytes, {} says {}", size,
-                                                                     sidecar.filename().string(), layout.size()),
+    return in(Result<RawLayout>(fail(ErrorCode::corrupt,
+                                     fmt::format("the file has {} bytes, {} says {}", size,
+                                                 sidecar.filename().string(), layout.size()),
                                      "the file was cut off, or it belongs to another .json")),
               "open", spec.path.string());
   }

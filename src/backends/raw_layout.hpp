@@ -38,7 +38,8 @@ class RawLayout {
   std::vector<Attribute> attributes_;
 };
 
-// COLLECTIVE: rank 0 reads the sidecar, everybody gets it. Also checks that the data file is as long as the sidecar says.
+// COLLECTIVE: rank 0 reads the sidecar, everybody gets it. Also checks that the data file is as long as the
+// sidecar says.
 Result<RawLayout> load_layout(const FileSpec& spec);
 // LOCAL, called by one rank.
 Status save_layout(const std::filesystem::path& path, const RawLayout& layout);

@@ -28,7 +28,8 @@ Result<const Entry*> find(std::string_view name) {
   for (const Entry& entry : table()) {
     if (entry.name == name) {
       if (entry.missing.empty()) return &entry;
-      return fail(ErrorCode::unsupported, fmt::format("backend '{}': {}", name, entry.missing), "'weir version' lists what is there");
+      return fail(ErrorCode::unsupported, fmt::format("backend '{}': {}", name, entry.missing),
+                  "'weir version' lists what is there");
     }
     names.emplace_back(entry.name);
   }
@@ -50,9 +51,11 @@ Result<const Entry*> choose_for_reading(const fs::path& path) {
   for (const Entry& entry : table()) {
     if (entry.recognises != nullptr && entry.recognises(path)) return find(entry.name);
   }
-  return in(Result<const Entry*>(fail(ErrorCode::corrupt, "no backend recognises this file",
-                                      "a posix or mpiio file needs its FILE.json beside it; if you know the format, name the backend")),
-            "open", path.string());
+  return in(
+      Result<const Entry*>(fail(
+          ErrorCode::corrupt, "no backend recognises this file",
+          "a posix or mpiio file needs its FILE.json beside it; if you know the format, name the backend")),
+      "open", path.string());
 }
 
 }  // namespace weir::backends

@@ -22,7 +22,8 @@ std::uint64_t volume(const Extent& extent) {
 
 Status check_shape(const Extent& shape, std::size_t element_size) {
   if (shape.empty()) {
-    return fail(ErrorCode::invalid_argument, "the array has no dimensions", "give a single value the shape {1}, or make it an attribute");
+    return fail(ErrorCode::invalid_argument, "the array has no dimensions",
+                "give a single value the shape {1}, or make it an attribute");
   }
   if (shape.size() > max_rank) {
     return fail(ErrorCode::invalid_argument,
@@ -32,7 +33,8 @@ Status check_shape(const Extent& shape, std::size_t element_size) {
   std::uint64_t room = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / element_size;
   for (const std::uint64_t n : shape) {
     if (n > room) {
-      return fail(ErrorCode::invalid_argument, fmt::format("the array {} is larger than 2^63 bytes", format_extent(shape)));
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("the array {} is larger than 2^63 bytes", format_extent(shape)));
     }
     room /= n;
   }
@@ -42,13 +44,14 @@ Status check_shape(const Extent& shape, std::size_t element_size) {
 Status check_box(const Box& box, const Extent& shape) {
   if (box.offset.size() != shape.size() || box.count.size() != shape.size()) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("the block has {} offsets and {} counts, the array {} has {} dimensions", box.offset.size(),
-                            box.count.size(), format_extent(shape), shape.size()));
+                fmt::format("the block has {} offsets and {} counts, the array {} has {} dimensions",
+                            box.offset.size(), box.count.size(), format_extent(shape), shape.size()));
   }
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (box.offset[d] > shape[d] || box.count[d] > shape[d] - box.offset[d]) {
-      return fail(ErrorCode::invalid_argument, fmt::format("the block ({}) lies outside the array {} in dimension {}",
-                                                           format_box(box), format_extent(shape), d));
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("the block ({}) lies outside the array {} in dimension {}", format_box(box),
+                              format_extent(shape), d));
     }
   }
   return {};
@@ -68,7 +71,8 @@ std::optional<Box> intersect(const Box& a, const Box& b) {
 
 namespace {
 
-// Steps through the positions of the dimensions before `rank_of_run`, slowest first; false after the last one.
+// Steps through the positions of the dimensions before `rank_of_run`, slowest first; false after the last
+// one.
 bool advance(Extent& position, const Extent& count, std::size_t dimensions) {
   for (std::size_t d = dimensions; d-- > 0;) {
     if (++position[d] < count[d]) return true;
@@ -131,22 +135,25 @@ std::vector<Box> split(const Box& box, std::uint64_t limit) {
 std::uint64_t position_of(const Box& inner, const Box& outer) {
   const Extent strides = strides_of(outer.count);
   std::uint64_t position = 0;
-  for (std::size_t d = 0; d < strides.size(); ++d) position += (inner.offset[d] - outer.offset[d]) * strides[d];
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    position += (inner.offset[d] - outer.offset[d]) * strides[d];
   return position;
 }
 
-void copy_shared(const Box& from_box, const std::byte* from, const Box& to_box, std::byte* to, std::size_t element_size) {
+void copy_shared(const Box& from_box, const std::byte* from, const Box& to_box, std::byte* to,
+                 std::size_t element_size) {
   const auto shared = intersect(from_box, to_box);
   if (!shared) return;
-  // Runs of the shared part are contiguous in both memories when cut by the narrower of the two in each dimension.
+  // Runs of the shared part are contiguous in both memories when cut by the narrower of the two in each
+  // dimension.
   Box row = *shared;
   const std::size_t last = row.count.size() - 1;
   std::fill_n(row.count.begin(), last, 1);
   Extent position(last + 1, 0);
   do {
     for (std::size_t d = 0; d < last; ++d) row.offset[d] = shared->offset[d] + position[d];
-    std::memcpy(to + position_of(row, to_box) * element_size, from + position_of(row, from_box) * element_size,
-                row.count[last] * element_size);
+    std::memcpy(to + position_of(row, to_box) * element_size,
+                from + position_of(row, from_box) * element_size, row.count[last] * element_size);
   } while (advance(position, shared->count, last));
 }
 
@@ -170,7 +177,8 @@ IndexPair compare_all(std::span<const Box> boxes, const std::vector<std::size_t>
   return std::nullopt;
 }
 
-// Divides space at a median plane, in the dimension that separates best; boxes across the plane go to both sides.
+// Divides space at a median plane, in the dimension that separates best; boxes across the plane go to both
+// sides.
 IndexPair find_overlap_among(std::span<const Box> boxes, std::vector<std::size_t> members) {
   constexpr std::size_t small = 12;
   if (members.size() <= small) return compare_all(boxes, members);
@@ -179,8 +187,10 @@ IndexPair find_overlap_among(std::span<const Box> boxes, std::vector<std::size_t
   std::vector<std::size_t> best_low, best_high;
   for (std::size_t d = 0; d < boxes[members[0]].offset.size(); ++d) {
     std::vector<std::uint64_t> starts(members.size());
-    std::transform(members.begin(), members.end(), starts.begin(), [&](std::size_t i) { return boxes[i].offset[d]; });
-    std::nth_element(starts.begin(), starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2), starts.end());
+    std::transform(members.begin(), members.end(), starts.begin(),
+                   [&](std::size_t i) { return boxes[i].offset[d]; });
+    std::nth_element(starts.begin(), starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2),
+                     starts.end());
     const std::uint64_t plane = starts[starts.size() / 2];
     std::vector<std::size_t> low, high;
     for (const std::size_t i : members) {
@@ -211,7 +221,9 @@ std::optional<std::pair<std::size_t, std::size_t>> find_overlap(std::span<const 
   return find_overlap_among(boxes, std::move(members));
 }
 
-std::string format_extent(const Extent& extent) { return fmt::format("[{}]", fmt::join(extent, ", ")); }
+std::string format_extent(const Extent& extent) {
+  return fmt::format("[{}]", fmt::join(extent, ", "));
+}
 
 std::string format_box(const Box& box) {
   return fmt::format("offset {} count {}", format_extent(box.offset), format_extent(box.count));

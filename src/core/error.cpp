@@ -35,15 +35,22 @@ namespace {
 std::string advice_for(int error) {
   switch (error) {
     case ENOSPC:
-    case EDQUOT: return "free some space or write to another file system";
+    case EDQUOT:
+      return "free some space or write to another file system";
     case EACCES:
     case EPERM:
-    case EROFS: return "choose a folder that you may write to";
-    case ENOENT: return "check the path; folders are not created";
-    case EISDIR: return "choose the name of a file, not of a folder";
-    case ENOTDIR: return "a part of the path is a file, not a folder";
-    case EMFILE: return "raise the limit of open files (ulimit -n)";
-    default: return {};
+    case EROFS:
+      return "choose a folder that you may write to";
+    case ENOENT:
+      return "check the path; folders are not created";
+    case EISDIR:
+      return "choose the name of a file, not of a folder";
+    case ENOTDIR:
+      return "a part of the path is a file, not a folder";
+    case EMFILE:
+      return "raise the limit of open files (ulimit -n)";
+    default:
+      return {};
   }
 }
 
@@ -75,15 +82,24 @@ tl::unexpected<Failure> fail_errno(int error, std::string operation, std::string
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::ok: return "ok";
-    case ErrorCode::invalid_argument: return "invalid argument";
-    case ErrorCode::not_found: return "not found";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::io: return "I/O error";
-    case ErrorCode::corrupt: return "corrupt file";
-    case ErrorCode::disagreement: return "ranks disagree";
-    case ErrorCode::state: return "wrong state";
-    case ErrorCode::timeout: return "timeout";
+    case ErrorCode::ok:
+      return "ok";
+    case ErrorCode::invalid_argument:
+      return "invalid argument";
+    case ErrorCode::not_found:
+      return "not found";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::io:
+      return "I/O error";
+    case ErrorCode::corrupt:
+      return "corrupt file";
+    case ErrorCode::disagreement:
+      return "ranks disagree";
+    case ErrorCode::state:
+      return "wrong state";
+    case ErrorCode::timeout:
+      return "timeout";
   }
   return "unknown error";
 }

@@ -1,5 +1,5 @@
-// Expected failures as values. Misuse inside Weir itself throws std::logic_error; everything a user or a disk can cause is
-// returned as Result<T> and turned into weir::Error or a code at the programming interface.
+// Expected failures as values. Misuse inside Weir itself throws std::logic_error; everything a user or a disk
+// can cause is returned as Result<T> and turned into weir::Error or a code at the programming interface.
 #pragma once
 
 #include <cerrno>
@@ -22,7 +22,8 @@ struct Failure {
   std::string advice;     // "free some space or write elsewhere"
   int rank = -1;          // where it happened; -1: not tied to a rank
 
-  // "run.h5: write variable 'T', step 3 (rank 2): No space left on device; free some space or write elsewhere"
+  // "run.h5: write variable 'T', step 3 (rank 2): No space left on device; free some space or write
+  // elsewhere"
   std::string message() const;
   Error to_exception() const { return Error(code, rank, message()); }
 };
@@ -38,7 +39,8 @@ inline tl::unexpected<Failure> fail(ErrorCode code, std::string cause, std::stri
 // A failed system call: its cause in words and, where there is any, advice.
 tl::unexpected<Failure> fail_errno(int error, std::string operation, std::string object);
 
-// What a caller knows of a failure: the operation it was part of, and the object where none was named closer to the cause.
+// What a caller knows of a failure: the operation it was part of, and the object where none was named closer
+// to the cause.
 void add_context(Failure& failure, std::string_view operation, std::string_view object);
 
 template <class T>
@@ -55,17 +57,17 @@ std::string suggest(std::string_view word, const std::vector<std::string>& names
 }  // namespace weir
 
 // Evaluates a Result; on failure returns it from the enclosing function.
-#define WEIR_TRY(expression)                                                       \
-  do {                                                                             \
-    if (auto weir_result = (expression); !weir_result)                             \
-      return tl::make_unexpected(std::move(weir_result).error());                  \
+#define WEIR_TRY(expression)                                      \
+  do {                                                            \
+    if (auto weir_result = (expression); !weir_result)            \
+      return tl::make_unexpected(std::move(weir_result).error()); \
   } while (false)
 
 #define WEIR_CONCAT_(a, b) a##b
 #define WEIR_CONCAT(a, b) WEIR_CONCAT_(a, b)
 // WEIR_ASSIGN(auto x, f()): x becomes the value of f(), or the failure is returned.
 #define WEIR_ASSIGN(target, expression) WEIR_ASSIGN_(WEIR_CONCAT(weir_result_, __LINE__), target, expression)
-#define WEIR_ASSIGN_(name, target, expression)                                     \
-  auto name = (expression);                                                        \
-  if (!name) return tl::make_unexpected(std::move(name).error());                  \
+#define WEIR_ASSIGN_(name, target, expression)                    \
+  auto name = (expression);                                       \
+  if (!name) return tl::make_unexpected(std::move(name).error()); \
   target = std::move(name).value()

@@ -50,7 +50,8 @@ Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offs
       if (errno == EINTR) continue;
       return fail_errno(errno, fmt::format("write {} bytes at {}", size, offset), path.string());
     }
-    if (written == 0) return fail_errno(ENOSPC, fmt::format("write {} bytes at {}", size, offset), path.string());
+    if (written == 0)
+      return fail_errno(ENOSPC, fmt::format("write {} bytes at {}", size, offset), path.string());
     at += written;
     offset += static_cast<std::uint64_t>(written);
     size -= static_cast<std::uint64_t>(written);
@@ -59,7 +60,9 @@ Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offs
 }
 
 Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offset, const fs::path& path) {
-  static const PwriteFunction system_call = [](int f, const void* d, std::size_t n, off_t o) { return ::pwrite(f, d, n, o); };
+  static const PwriteFunction system_call = [](int f, const void* d, std::size_t n, off_t o) {
+    return ::pwrite(f, d, n, o);
+  };
   return write_at(fd, data, size, offset, path, system_call);
 }
 
@@ -142,11 +145,14 @@ Status sync_tree(const fs::path& path) {
 
 Status rename_path(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return {};
-  if (errno != ENOTEMPTY && errno != EEXIST && errno != EISDIR) return fail_errno(errno, "rename to", to.string());
+  if (errno != ENOTEMPTY && errno != EEXIST && errno != EISDIR)
+    return fail_errno(errno, "rename to", to.string());
 
-  // rename(2) does not replace a folder that has something in it: swap the two, then remove what was there before.
+  // rename(2) does not replace a folder that has something in it: swap the two, then remove what was there
+  // before.
   struct stat from_info {};
-  if (::lstat(from.c_str(), &from_info) == 0 && !S_ISDIR(from_info.st_mode)) return fail_errno(EISDIR, "rename to", to.string());
+  if (::lstat(from.c_str(), &from_info) == 0 && !S_ISDIR(from_info.st_mode))
+    return fail_errno(EISDIR, "rename to", to.string());
   const std::string old = from.string() + ".old";
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
     if (::rename(from.c_str(), old.c_str()) != 0) return fail_errno(errno, "rename", from.string());
@@ -154,7 +160,8 @@ Status rename_path(const fs::path& from, const fs::path& to) {
     if (::rename(to.c_str(), old.c_str()) != 0) return fail_errno(errno, "rename", to.string());
     if (::rename(from.c_str(), to.c_str()) != 0) {
       const int error = errno;
-      if (::rename(old.c_str(), to.c_str()) != 0) return fail_errno(error, "rename; the earlier content is in " + old, to.string());
+      if (::rename(old.c_str(), to.c_str()) != 0)
+        return fail_errno(error, "rename; the earlier content is in " + old, to.string());
       return fail_errno(error, "rename to", to.string());
     }
   }

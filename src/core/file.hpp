@@ -35,22 +35,27 @@ Result<Descriptor> open_file(const std::filesystem::path& path, int flags, mode_
 // The system call behind write_at, replaceable so that tests can make it short, slow or failing.
 using PwriteFunction = std::function<ssize_t(int, const void*, std::size_t, off_t)>;
 
-// Writes or reads all `size` bytes at `offset`, whatever the system call does in one go. End of file while reading is `corrupt`.
-Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offset, const std::filesystem::path& path);
-Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offset, const std::filesystem::path& path,
-                const PwriteFunction& pwrite);
-Status read_at(int fd, void* data, std::uint64_t size, std::uint64_t offset, const std::filesystem::path& path);
+// Writes or reads all `size` bytes at `offset`, whatever the system call does in one go. End of file while
+// reading is `corrupt`.
+Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offset,
+                const std::filesystem::path& path);
+Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offset,
+                const std::filesystem::path& path, const PwriteFunction& pwrite);
+Status read_at(int fd, void* data, std::uint64_t size, std::uint64_t offset,
+               const std::filesystem::path& path);
 
 Result<std::string> read_text(const std::filesystem::path& path);
 
 // The file appears with this content, or not at all: temporary name beside it, fsync, rename.
 Status write_text_atomically(const std::filesystem::path& path, std::string_view text);
 
-// Bytes a user may still write to the file system of this path; more than anybody needs where that cannot be told.
+// Bytes a user may still write to the file system of this path; more than anybody needs where that cannot be
+// told.
 std::uint64_t free_space(const std::filesystem::path& path);
 
-Status sync_path(const std::filesystem::path& path);         // a file's or a folder's data and metadata
-Status sync_tree(const std::filesystem::path& path);         // the file, or everything below the folder
-Status rename_path(const std::filesystem::path& from, const std::filesystem::path& to);  // folders too: replaces what is there
+Status sync_path(const std::filesystem::path& path);  // a file's or a folder's data and metadata
+Status sync_tree(const std::filesystem::path& path);  // the file, or everything below the folder
+Status rename_path(const std::filesystem::path& from,
+                   const std::filesystem::path& to);  // folders too: replaces what is there
 
 }  // namespace weir

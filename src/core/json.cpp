@@ -28,7 +28,8 @@ Result<Json> parse_json(std::string_view text) {
       too_deep = too_deep || depth > deepest_nesting;
       return !too_deep;
     });
-    if (too_deep) return fail(ErrorCode::corrupt, fmt::format("JSON nested deeper than {} levels", deepest_nesting));
+    if (too_deep)
+      return fail(ErrorCode::corrupt, fmt::format("JSON nested deeper than {} levels", deepest_nesting));
     return value;
   } catch (const Json::parse_error& error) {
     return fail(ErrorCode::corrupt, "not valid JSON at " + line_and_column(text, error.byte));
@@ -44,7 +45,8 @@ Result<Json> load_json(const std::filesystem::path& path) {
 
 Result<JsonObject> JsonObject::of(const Json& value, std::string where) {
   if (!value.is_object()) {
-    return fail(ErrorCode::corrupt, fmt::format("{} is not a JSON object", where.empty() ? "the document" : where));
+    return fail(ErrorCode::corrupt,
+                fmt::format("{} is not a JSON object", where.empty() ? "the document" : where));
   }
   return JsonObject(value, std::move(where));
 }
@@ -56,7 +58,8 @@ tl::unexpected<Failure> JsonObject::wrong(const std::string& key, std::string_vi
 }
 
 std::optional<std::uint64_t> as_size(const Json& value) {
-  const bool fits = value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+  const bool fits =
+      value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
   return fits ? std::optional(value.get<std::uint64_t>()) : std::nullopt;
 }
 
@@ -69,8 +72,9 @@ Result<std::uint64_t> JsonObject::size(const std::string& key) const {
 
 Result<std::int64_t> JsonObject::integer(const std::string& key) const {
   const auto found = value_->find(key);
-  const bool fits = found != value_->end() && found->is_number_integer() &&
-                    !(found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
+  const bool fits =
+      found != value_->end() && found->is_number_integer() &&
+      !(found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
   if (!fits) return wrong(key, "a whole number");
   return found->get<std::int64_t>();
 }
@@ -108,8 +112,9 @@ Result<const Json*> JsonObject::any(const std::string& key) const {
 Status JsonObject::only(const std::vector<std::string>& keys) const {
   for (const auto& item : value_->items()) {
     if (std::find(keys.begin(), keys.end(), item.key()) == keys.end()) {
-      return fail(ErrorCode::corrupt, fmt::format("unknown key '{}'{}{}", item.key(),
-                                                  where_.empty() ? "" : " in " + where_, suggest(item.key(), keys)));
+      return fail(ErrorCode::corrupt,
+                  fmt::format("unknown key '{}'{}{}", item.key(), where_.empty() ? "" : " in " + where_,
+                              suggest(item.key(), keys)));
     }
   }
   return {};

@@ -35,7 +35,8 @@ class JsonObject {
   Result<const Json*> any(const std::string& key) const;
   bool has(const std::string& key) const { return value_->contains(key); }
 
-  // Fails, with a suggestion, if the object has a member other than these: a misspelt key is not silently ignored.
+  // Fails, with a suggestion, if the object has a member other than these: a misspelt key is not silently
+  // ignored.
   Status only(const std::vector<std::string>& keys) const;
 
   const std::string& where() const { return where_; }

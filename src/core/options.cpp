@@ -30,7 +30,8 @@ constexpr std::array<Unit, 14> byte_units = {{{"", 1},
                                               {"m", 0x1p20},
                                               {"g", 0x1p30},
                                               {"t", 0x1p40}}};
-constexpr std::array<Unit, 6> time_units = {{{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {"h", 3600}}};
+constexpr std::array<Unit, 6> time_units = {
+    {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {"h", 3600}}};
 
 // "1.5GiB" -> 1.5 x the factor of the unit. The text must be used up.
 Result<double> parse_quantity(std::string_view text, std::span<const Unit> units, std::string_view example) {
@@ -43,7 +44,8 @@ Result<double> parse_quantity(std::string_view text, std::span<const Unit> units
       if (unit.suffix == suffix) return number * unit.factor;
     }
   }
-  return fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a quantity; write it like {}", text, example));
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("'{}' is not a quantity; write it like {}", text, example));
 }
 
 std::optional<bool> parse_flag(std::string_view text) {
@@ -60,8 +62,8 @@ Status check_bounds(const Option& option, std::int64_t value) {
   if (value >= option.least && value <= option.most) return {};
   const std::string least = option.least == INT64_MIN ? "" : fmt::format(" at least {}", option.least);
   const std::string most = option.most == INT64_MAX ? "" : fmt::format(" at most {}", option.most);
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("{} is out of range; it must be{}{}{}", value, least, least.empty() || most.empty() ? "" : " and", most));
+  return fail(ErrorCode::invalid_argument, fmt::format("{} is out of range; it must be{}{}{}", value, least,
+                                                       least.empty() || most.empty() ? "" : " and", most));
 }
 
 // The value in the spelling the getters read: numbers in plain units, flags as yes/no.
@@ -74,7 +76,8 @@ Result<std::string> normalise(const Option& option, const std::string& value) {
     }
     case Option::Kind::integer:
     case Option::Kind::bytes: {
-      WEIR_ASSIGN(const std::int64_t number, option.kind == Option::Kind::bytes ? parse_bytes(value) : parse_integer(value));
+      WEIR_ASSIGN(const std::int64_t number,
+                  option.kind == Option::Kind::bytes ? parse_bytes(value) : parse_integer(value));
       WEIR_TRY(check_bounds(option, number));
       return std::to_string(number);
     }
@@ -84,19 +87,23 @@ Result<std::string> normalise(const Option& option, const std::string& value) {
     }
     case Option::Kind::word: {
       if (std::find(option.words.begin(), option.words.end(), value) != option.words.end()) return value;
-      return fail(ErrorCode::invalid_argument, fmt::format("unknown value '{}'{}", value,
-                                                           suggest(value, {option.words.begin(), option.words.end()})));
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("unknown value '{}'{}", value,
+                              suggest(value, {option.words.begin(), option.words.end()})));
     }
-    case Option::Kind::text: return value;
+    case Option::Kind::text:
+      return value;
   }
   throw std::logic_error("unknown kind of option");
 }
 
 }  // namespace
 
-Result<Options> parse_options(std::string_view owner, std::span<const Option> declared, const OptionMap& given) {
+Result<Options> parse_options(std::string_view owner, std::span<const Option> declared,
+                              const OptionMap& given) {
   for (const auto& [name, value] : given) {
-    if (std::none_of(declared.begin(), declared.end(), [&name = name](const Option& o) { return o.name == name; })) {
+    if (std::none_of(declared.begin(), declared.end(),
+                     [&name = name](const Option& o) { return o.name == name; })) {
       std::vector<std::string> names;
       for (const Option& option : declared) names.emplace_back(option.name);
       const std::string known = names.empty() ? "; it has no options" : suggest(name, names);
@@ -118,10 +125,18 @@ Result<Options> parse_options(std::string_view owner, std::span<const Option> de
   return options;
 }
 
-bool Options::flag(std::string_view name) const { return text(name) == "yes"; }
-std::int64_t Options::integer(std::string_view name) const { return std::stoll(text(name)); }
-double Options::seconds(std::string_view name) const { return std::stod(text(name)); }
-bool Options::given(std::string_view name) const { return given_.find(name)->second; }
+bool Options::flag(std::string_view name) const {
+  return text(name) == "yes";
+}
+std::int64_t Options::integer(std::string_view name) const {
+  return std::stoll(text(name));
+}
+double Options::seconds(std::string_view name) const {
+  return std::stod(text(name));
+}
+bool Options::given(std::string_view name) const {
+  return given_.find(name)->second;
+}
 
 const std::string& Options::text(std::string_view name) const {
   const auto found = values_.find(name);
@@ -139,7 +154,8 @@ Result<OptionMap> split_options(std::string_view text) {
       return fail(ErrorCode::invalid_argument, fmt::format("'{}' is not of the form name=value", item));
     }
     if (!map.emplace(item.substr(0, equals), item.substr(equals + 1)).second) {
-      return fail(ErrorCode::invalid_argument, fmt::format("option '{}' is given twice", item.substr(0, equals)));
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("option '{}' is given twice", item.substr(0, equals)));
     }
   }
   return map;
@@ -155,11 +171,14 @@ Result<std::int64_t> parse_integer(std::string_view text) {
 Result<std::int64_t> parse_bytes(std::string_view text) {
   if (auto plain = parse_integer(text); plain && *plain >= 0) return plain;
   WEIR_ASSIGN(const double bytes, parse_quantity(text, byte_units, "4194304, 4MiB or 1.5GiB"));
-  if (bytes >= 0x1p63) return fail(ErrorCode::invalid_argument, fmt::format("'{}' is more than 2^63 bytes", text));
+  if (bytes >= 0x1p63)
+    return fail(ErrorCode::invalid_argument, fmt::format("'{}' is more than 2^63 bytes", text));
   return static_cast<std::int64_t>(bytes);
 }
 
-Result<double> parse_seconds(std::string_view text) { return parse_quantity(text, time_units, "2, 1.5s, 20ms or 5min"); }
+Result<double> parse_seconds(std::string_view text) {
+  return parse_quantity(text, time_units, "2, 1.5s, 20ms or 5min");
+}
 
 std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 7> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -176,10 +195,12 @@ std::string describe_options(std::span<const Option> declared) {
   std::string text;
   for (const Option& option : declared) {
     std::string values;
-    for (const std::string_view word : option.words) values += fmt::format("{}{}", values.empty() ? "" : "|", word);
+    for (const std::string_view word : option.words)
+      values += fmt::format("{}{}", values.empty() ? "" : "|", word);
     if (option.kind == Option::Kind::boolean) values = "yes|no";
-    text += fmt::format("  {:<18} {}{}{} (default {})\n", option.name, option.help, values.empty() ? "" : ": ", values,
-                        option.fallback.empty() ? "none" : option.fallback);
+    text +=
+        fmt::format("  {:<18} {}{}{} (default {})\n", option.name, option.help, values.empty() ? "" : ": ",
+                    values, option.fallback.empty() ? "none" : option.fallback);
   }
   return text;
 }

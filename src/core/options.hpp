@@ -1,4 +1,5 @@
-// Options by name, declared once: the declaration gives the check, the default, the help text and the error message.
+// Options by name, declared once: the declaration gives the check, the default, the help text and the error
+// message.
 #pragma once
 
 #include <cstdint>
@@ -43,15 +44,17 @@ class Options {
 };
 
 // `owner` is named in errors: "backend 'hdf5'". Unknown names and values out of range are failures.
-Result<Options> parse_options(std::string_view owner, std::span<const Option> declared, const OptionMap& given);
+Result<Options> parse_options(std::string_view owner, std::span<const Option> declared,
+                              const OptionMap& given);
 
 // "deflate=4,shuffle=yes" as a map; a comma or equals sign inside a value cannot be written.
 Result<OptionMap> split_options(std::string_view text);
 
 Result<std::int64_t> parse_integer(std::string_view text);
-Result<std::int64_t> parse_bytes(std::string_view text);    // "4194304", "4M", "4MiB", "1.5GiB"; K, M, G, T are powers of 1024
-Result<double> parse_seconds(std::string_view text);        // "2", "1.5s", "20ms", "5min"
-std::string format_bytes(std::uint64_t bytes);              // "4.0 MiB"
+Result<std::int64_t> parse_bytes(
+    std::string_view text);  // "4194304", "4M", "4MiB", "1.5GiB"; K, M, G, T are powers of 1024
+Result<double> parse_seconds(std::string_view text);  // "2", "1.5s", "20ms", "5min"
+std::string format_bytes(std::uint64_t bytes);        // "4.0 MiB"
 
 // One line per option, aligned, for --help and documents.
 std::string describe_options(std::span<const Option> declared);

@@ -52,7 +52,8 @@ template <class T>
 bool parse_number(const char*& text, std::complex<T>& value) {
   T real{};
   T imaginary{};
-  if (*text++ != '(' || !parse_number(text, real) || *text++ != ',' || !parse_number(text, imaginary) || *text++ != ')') {
+  if (*text++ != '(' || !parse_number(text, real) || *text++ != ',' || !parse_number(text, imaginary) ||
+      *text++ != ')') {
     return false;
   }
   value = {real, imaginary};
@@ -65,7 +66,9 @@ std::size_t size_of(Type type) {
   return with_type(type, [](auto element) { return sizeof(element); });
 }
 
-std::string_view name_of(Type type) { return names.at(static_cast<std::size_t>(type)); }
+std::string_view name_of(Type type) {
+  return names.at(static_cast<std::size_t>(type));
+}
 
 Result<Type> parse_type(std::string_view name) {
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -93,7 +96,8 @@ Status parse_element(Type type, const std::string& text, std::vector<std::byte>&
   return with_type(type, [&](auto value) -> Status {
     const char* at = text.c_str();
     if (!parse_number(at, value) || at != text.c_str() + text.size()) {
-      return fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a value of type {}", text, name_of(type)));
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("'{}' is not a value of type {}", text, name_of(type)));
     }
     const auto* begin = reinterpret_cast<const std::byte*>(&value);
     bytes.insert(bytes.end(), begin, begin + sizeof(value));

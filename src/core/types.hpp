@@ -21,20 +21,34 @@ Result<Type> type_from_code(int code);  // for values that crossed a C interface
 template <class Visitor>
 decltype(auto) with_type(Type type, Visitor&& visit) {
   switch (type) {
-    case Type::int8: return visit(std::int8_t{});
-    case Type::int16: return visit(std::int16_t{});
-    case Type::int32: return visit(std::int32_t{});
-    case Type::int64: return visit(std::int64_t{});
-    case Type::uint8: return visit(std::uint8_t{});
-    case Type::uint16: return visit(std::uint16_t{});
-    case Type::uint32: return visit(std::uint32_t{});
-    case Type::uint64: return visit(std::uint64_t{});
-    case Type::float32: return visit(float{});
-    case Type::float64: return visit(double{});
-    case Type::long_double: return visit(static_cast<long double>(0));
-    case Type::complex64: return visit(std::complex<float>{});
-    case Type::complex128: return visit(std::complex<double>{});
-    case Type::complex_long_double: return visit(std::complex<long double>{});
+    case Type::int8:
+      return visit(std::int8_t{});
+    case Type::int16:
+      return visit(std::int16_t{});
+    case Type::int32:
+      return visit(std::int32_t{});
+    case Type::int64:
+      return visit(std::int64_t{});
+    case Type::uint8:
+      return visit(std::uint8_t{});
+    case Type::uint16:
+      return visit(std::uint16_t{});
+    case Type::uint32:
+      return visit(std::uint32_t{});
+    case Type::uint64:
+      return visit(std::uint64_t{});
+    case Type::float32:
+      return visit(float{});
+    case Type::float64:
+      return visit(double{});
+    case Type::long_double:
+      return visit(static_cast<long double>(0));
+    case Type::complex64:
+      return visit(std::complex<float>{});
+    case Type::complex128:
+      return visit(std::complex<double>{});
+    case Type::complex_long_double:
+      return visit(std::complex<long double>{});
   }
   throw std::logic_error("unknown element type");
 }

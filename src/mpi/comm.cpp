@@ -58,9 +58,21 @@ std::int64_t reduce(const Comm& comm, std::int64_t value, MPI_Op op) {
 
 }  // namespace
 
-std::int64_t Comm::sum(std::int64_t value) const { return is_serial() ? value : reduce(*this, value, MPI_SUM); }
-std::int64_t Comm::max(std::int64_t value) const { return is_serial() ? value : reduce(*this, value, MPI_MAX); }
-std::int64_t Comm::min(std::int64_t value) const { return is_serial() ? value : reduce(*this, value, MPI_MIN); }
+std::int64_t Comm::sum(std::int64_t value) const {
+  return is_serial() ? value : reduce(*this, value, MPI_SUM);
+}
+std::int64_t Comm::max(std::int64_t value) const {
+  return is_serial() ? value : reduce(*this, value, MPI_MAX);
+}
+std::int64_t Comm::min(std::int64_t value) const {
+  return is_serial() ? value : reduce(*this, value, MPI_MIN);
+}
+
+std::vector<std::int64_t> Comm::sum(std::vector<std::int64_t> values) const {
+  if (size_ > 1)
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, get());
+  return values;
+}
 
 std::int64_t Comm::sum_of_lower_ranks(std::int64_t value) const {
   std::int64_t below = 0;
@@ -107,8 +119,8 @@ std::vector<std::string> Comm::gather_to_all(const std::string& mine) const {
     }
     std::string received(static_cast<std::size_t>(total), '\0');
     const auto me = static_cast<std::size_t>(rank_);
-    MPI_Allgatherv(mine.data() + std::min<std::int64_t>(at, my_length), counts[me], MPI_BYTE, received.data(), counts.data(),
-                   places.data(), MPI_BYTE, get());
+    MPI_Allgatherv(mine.data() + std::min<std::int64_t>(at, my_length), counts[me], MPI_BYTE, received.data(),
+                   counts.data(), places.data(), MPI_BYTE, get());
     for (std::size_t r = 0; r < ranks; ++r) {
       all[r].append(received, static_cast<std::size_t>(places[r]), static_cast<std::size_t>(counts[r]));
     }
@@ -125,7 +137,8 @@ double patience() {
 
 namespace {
 
-// Ends the job if the peers of a rank that failed do not come to the agreement in time. Owned by that rank's call of agree().
+// Ends the job if the peers of a rank that failed do not come to the agreement in time. Owned by that rank's
+// call of agree().
 class Watchdog {
  public:
   explicit Watchdog(const Failure& failure) : message_(failure.message()), thread_([this] { watch(); }) {}
@@ -145,7 +158,8 @@ class Watchdog {
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, std::chrono::duration<double>(patience()), [this] { return over_; })) return;
     fmt::print(stderr,
-               "weir: {}\nweir: the other ranks did not return from the same call within {} s (WEIR_TIMEOUT); ending the job\n",
+               "weir: {}\nweir: the other ranks did not return from the same call within {} s "
+               "(WEIR_TIMEOUT); ending the job\n",
                message_, patience());
     std::fflush(stderr);
     std::_Exit(1);  // not MPI_Abort: the other thread is inside MPI. The launcher ends the rest
@@ -159,10 +173,13 @@ class Watchdog {
 };
 
 std::string pack(const Failure& failure) {
-  return nlohmann::json{static_cast<int>(failure.code), failure.cause, failure.operation, failure.object, failure.advice,
+  return nlohmann::json{static_cast<int>(failure.code),
+                        failure.cause,
+                        failure.operation,
+                        failure.object,
+                        failure.advice,
                         failure.rank}
-      .dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 // A failure that was agreed on before keeps the rank it happened on.
@@ -201,7 +218,8 @@ Status same_everywhere(const Comm& comm, const std::string& text, std::string_vi
   const std::string first = comm.broadcast(text, 0);
   Status mine;
   if (first != text) {
-    mine = fail(ErrorCode::disagreement, fmt::format("{} differs between ranks: {} here, {} on rank 0", what, text, first),
+    mine = fail(ErrorCode::disagreement,
+                fmt::format("{} differs between ranks: {} here, {} on rank 0", what, text, first),
                 "pass the same on every rank");
   }
   return agree(comm, mine);
@@ -215,7 +233,8 @@ Result<bool> vote(const Comm& comm, const std::string& call, const Status& mine,
   // Minimum and, through the complement, maximum of a digest: equal only if everybody has the same.
   const auto digest = static_cast<std::int64_t>(std::hash<std::string>{}(call));
   std::array<std::int64_t, 4> ballot = {mine ? comm.size() : comm.rank(), digest, ~digest, flag ? -1 : 0};
-  MPI_Allreduce(MPI_IN_PLACE, ballot.data(), static_cast<int>(ballot.size()), MPI_INT64_T, MPI_MIN, comm.get());
+  MPI_Allreduce(MPI_IN_PLACE, ballot.data(), static_cast<int>(ballot.size()), MPI_INT64_T, MPI_MIN,
+                comm.get());
   if (ballot[0] < comm.size()) WEIR_TRY(agree(comm, mine));
   if (ballot[1] != ~ballot[2]) WEIR_TRY(same_everywhere(comm, call, "the call"));
   return ballot[3] != 0;

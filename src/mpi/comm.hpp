@@ -1,8 +1,8 @@
 // A communicator as a value, and the few collective operations that Weir needs, in 64-bit sizes.
 //
-// A Comm owns a duplicate of the communicator it was made from, so that Weir's messages never meet the program's. The serial
-// Comm stands for one process without MPI: every operation is local, and MPI need not be initialised.
-// Threads: one thread at a time per Comm, as MPI's collectives demand.
+// A Comm owns a duplicate of the communicator it was made from, so that Weir's messages never meet the
+// program's. The serial Comm stands for one process without MPI: every operation is local, and MPI need not
+// be initialised. Threads: one thread at a time per Comm, as MPI's collectives demand.
 #pragma once
 
 #include <mpi.h>
@@ -31,6 +31,8 @@ class Comm {
   Comm duplicate() const { return is_serial() ? serial() : duplicate(get()); }
   void barrier() const;
   std::int64_t sum(std::int64_t value) const;
+  std::vector<std::int64_t> sum(
+      std::vector<std::int64_t> values) const;  // element by element; the same number everywhere
   std::int64_t max(std::int64_t value) const;
   std::int64_t min(std::int64_t value) const;
   std::int64_t sum_of_lower_ranks(std::int64_t value) const;
@@ -46,9 +48,10 @@ class Comm {
   int size_ = 1;
 };
 
-// Makes one outcome of many. COLLECTIVE. Returns, on every rank alike, success if all succeeded, else the failure of the lowest
-// rank that failed, with its rank named. A rank that failed waits for the others at most patience(); if they are stuck inside
-// a storage library by then, it prints its failure and ends the job, since nobody can call them back.
+// Makes one outcome of many. COLLECTIVE. Returns, on every rank alike, success if all succeeded, else the
+// failure of the lowest rank that failed, with its rank named. A rank that failed waits for the others at
+// most patience(); if they are stuck inside a storage library by then, it prints its failure and ends the
+// job, since nobody can call them back.
 Status agree(const Comm& comm, Status mine);
 
 // The same for a value that every rank made for itself.
@@ -59,11 +62,13 @@ Result<T> agree(const Comm& comm, Result<T> mine) {
   return mine;
 }
 
-// Fails on every rank unless all passed the same text; `what` names it: "the shape of variable 'T'". COLLECTIVE.
+// Fails on every rank unless all passed the same text; `what` names it: "the shape of variable 'T'".
+// COLLECTIVE.
 Status same_everywhere(const Comm& comm, const std::string& text, std::string_view what);
 
-// Opens a collective call: makes sure that all ranks make the same one (`call` describes it in words, arguments included) and that
-// none of them has failed so far. Returns whether any rank raised its flag. COLLECTIVE, one small reduction when all is well.
+// Opens a collective call: makes sure that all ranks make the same one (`call` describes it in words,
+// arguments included) and that none of them has failed so far. Returns whether any rank raised its flag.
+// COLLECTIVE, one small reduction when all is well.
 Result<bool> vote(const Comm& comm, const std::string& call, const Status& mine, bool flag = false);
 
 double patience();  // seconds; WEIR_TIMEOUT, default 60

@@ -58,7 +58,8 @@ Datatype box_in_array(const Extent& shape, const Box& box, std::size_t element_s
   MPI_Datatype shifted = MPI_DATATYPE_NULL;
   MPI_Type_create_struct(1, &length, &start, &inner, &shifted);
   const Datatype owner(shifted);
-  // As MPI_Type_create_subarray does: the type spans the whole array, which some MPI-IO implementations count on.
+  // As MPI_Type_create_subarray does: the type spans the whole array, which some MPI-IO implementations count
+  // on.
   MPI_Datatype whole = MPI_DATATYPE_NULL;
   MPI_Type_create_resized(shifted, 0, stride, &whole);
   MPI_Type_commit(&whole);

@@ -60,10 +60,13 @@ T value_or_throw(weir::Result<T> result) {
   return std::move(result).value();
 }
 
-weir::Type checked_type(weir_type type) { return value_or_throw(weir::type_from_code(static_cast<int>(type))); }
+weir::Type checked_type(weir_type type) {
+  return value_or_throw(weir::type_from_code(static_cast<int>(type)));
+}
 
 weir::Extent extent(const std::uint64_t* values, int dimensions) {
-  require(dimensions >= 0 && dimensions <= static_cast<int>(weir::max_rank), "the number of dimensions is out of range");
+  require(dimensions >= 0 && dimensions <= static_cast<int>(weir::max_rank),
+          "the number of dimensions is out of range");
   return values == nullptr ? weir::Extent() : weir::Extent(values, values + dimensions);
 }
 
@@ -81,7 +84,8 @@ weir::FileOptions file_options(const weir_file_options* options) {
   return result;
 }
 
-weir::Ticket write(weir_file* file, const char* name, weir_type type, const void* data, weir::WriteOptions options) {
+weir::Ticket write(weir_file* file, const char* name, weir_type type, const void* data,
+                   weir::WriteOptions options) {
   require(file != nullptr && name != nullptr, "the file or the name is a null pointer");
   // C arrays carry no length: it is taken from the block, and checked against the shape by the layer below.
   const weir::Extent& block = options.count.empty() ? options.shape : options.count;
@@ -90,8 +94,12 @@ weir::Ticket write(weir_file* file, const char* name, weir_type type, const void
 
 }  // namespace
 
-const char* weir_message(void) { return last_message.c_str(); }
-const char* weir_version(void) { return weir::version_text; }
+const char* weir_message(void) {
+  return last_message.c_str();
+}
+const char* weir_version(void) {
+  return weir::version_text;
+}
 
 weir_status weir_init(MPI_Comm comm, weir_session** session) {
   return guarded([&] {
@@ -103,7 +111,8 @@ weir_status weir_init(MPI_Comm comm, weir_session** session) {
 
 weir_status weir_compute_comm(const weir_session* session, MPI_Comm* comm) {
   return guarded([&] {
-    require(session != nullptr && comm != nullptr, "the session or the place for the communicator is a null pointer");
+    require(session != nullptr && comm != nullptr,
+            "the session or the place for the communicator is a null pointer");
     *comm = session->session.compute();
   });
 }
@@ -116,16 +125,19 @@ weir_status weir_finalize(weir_session** session) {
   });
 }
 
-weir_status weir_create(weir_session* session, const char* path, const weir_file_options* options, weir_file** file) {
+weir_status weir_create(weir_session* session, const char* path, const weir_file_options* options,
+                        weir_file** file) {
   return guarded([&] {
-    require(session != nullptr && path != nullptr && file != nullptr, "the session, the path or the place for the file is a null pointer");
+    require(session != nullptr && path != nullptr && file != nullptr,
+            "the session, the path or the place for the file is a null pointer");
     *file = nullptr;
     *file = new weir_file{session->session.create(path, file_options(options))};
   });
 }
 
-weir_status weir_write(weir_file* file, const char* name, weir_type type, const void* data, int dimensions, const uint64_t* shape,
-                       const uint64_t* offset, const uint64_t* count, int64_t step, weir_ticket** ticket) {
+weir_status weir_write(weir_file* file, const char* name, weir_type type, const void* data, int dimensions,
+                       const uint64_t* shape, const uint64_t* offset, const uint64_t* count, int64_t step,
+                       weir_ticket** ticket) {
   return guarded([&] {
     weir::Ticket pending = write(file, name, type, data,
                                  {.shape = extent(shape, dimensions),
@@ -140,8 +152,9 @@ weir_status weir_write(weir_file* file, const char* name, weir_type type, const 
   });
 }
 
-weir_status weir_write_independent(weir_file* file, const char* name, weir_type type, const void* data, int dimensions,
-                                   const uint64_t* shape, const uint64_t* offset, const uint64_t* count, int64_t step) {
+weir_status weir_write_independent(weir_file* file, const char* name, weir_type type, const void* data,
+                                   int dimensions, const uint64_t* shape, const uint64_t* offset,
+                                   const uint64_t* count, int64_t step) {
   return guarded([&] {
     write(file, name, type, data,
           {.shape = extent(shape, dimensions),
@@ -153,7 +166,8 @@ weir_status weir_write_independent(weir_file* file, const char* name, weir_type 
   });
 }
 
-weir_status weir_reserve(weir_file* file, const char* name, weir_type type, int dimensions, const uint64_t* shape, int64_t step) {
+weir_status weir_reserve(weir_file* file, const char* name, weir_type type, int dimensions,
+                         const uint64_t* shape, int64_t step) {
   return guarded([&] {
     require(file != nullptr && name != nullptr, "the file or the name is a null pointer");
     file->file.reserve(name, checked_type(type), extent(shape, dimensions), optional_step(step));
@@ -179,16 +193,19 @@ weir_status weir_wait(weir_ticket** ticket) {
 
 weir_status weir_set_text(weir_file* file, const char* variable, const char* name, const char* text) {
   return guarded([&] {
-    require(file != nullptr && name != nullptr && text != nullptr, "the file, the name or the text is a null pointer");
+    require(file != nullptr && name != nullptr && text != nullptr,
+            "the file, the name or the text is a null pointer");
     file->file.set_variable_attribute(variable == nullptr ? "" : variable, name, text);
   });
 }
 
-weir_status weir_set_numbers(weir_file* file, const char* variable, const char* name, weir_type type, const void* elements,
-                             uint64_t count) {
+weir_status weir_set_numbers(weir_file* file, const char* variable, const char* name, weir_type type,
+                             const void* elements, uint64_t count) {
   return guarded([&] {
-    require(file != nullptr && name != nullptr && (elements != nullptr || count == 0), "the file, the name or the numbers are a null pointer");
-    file->file.set_variable_attribute(variable == nullptr ? "" : variable, name, checked_type(type), elements, count);
+    require(file != nullptr && name != nullptr && (elements != nullptr || count == 0),
+            "the file, the name or the numbers are a null pointer");
+    file->file.set_variable_attribute(variable == nullptr ? "" : variable, name, checked_type(type), elements,
+                                      count);
   });
 }
 
@@ -201,15 +218,18 @@ weir_status weir_close(weir_file** file) {
   });
 }
 
-weir_status weir_open(weir_session* session, const char* path, const weir_file_options* options, weir_reader** reader) {
+weir_status weir_open(weir_session* session, const char* path, const weir_file_options* options,
+                      weir_reader** reader) {
   return guarded([&] {
-    require(session != nullptr && path != nullptr && reader != nullptr, "the session, the path or the place for the reader is a null pointer");
+    require(session != nullptr && path != nullptr && reader != nullptr,
+            "the session, the path or the place for the reader is a null pointer");
     *reader = nullptr;
     *reader = new weir_reader{session->session.open(path, file_options(options))};
   });
 }
 
-weir_status weir_inquire(const weir_reader* reader, const char* name, weir_type* type, int* dimensions, uint64_t* shape, uint64_t* steps) {
+weir_status weir_inquire(const weir_reader* reader, const char* name, weir_type* type, int* dimensions,
+                         uint64_t* shape, uint64_t* steps) {
   return guarded([&] {
     require(reader != nullptr && name != nullptr, "the reader or the name is a null pointer");
     const weir::VariableInfo& info = reader->reader.variable(name);
@@ -224,13 +244,16 @@ weir_status weir_inquire(const weir_reader* reader, const char* name, weir_type*
   });
 }
 
-weir_status weir_read(weir_reader* reader, const char* name, weir_type type, void* data, int dimensions, const uint64_t* offset,
-                      const uint64_t* count, int64_t step) {
+weir_status weir_read(weir_reader* reader, const char* name, weir_type type, void* data, int dimensions,
+                      const uint64_t* offset, const uint64_t* count, int64_t step) {
   return guarded([&] {
     require(reader != nullptr && name != nullptr, "the reader or the name is a null pointer");
-    const weir::Extent block = count == nullptr ? reader->reader.variable(name).shape : extent(count, dimensions);
+    const weir::Extent block =
+        count == nullptr ? reader->reader.variable(name).shape : extent(count, dimensions);
     reader->reader.read_elements(name, checked_type(type), data, weir::volume(block),
-                                 {.offset = extent(offset, dimensions), .count = extent(count, dimensions), .step = optional_step(step)});
+                                 {.offset = extent(offset, dimensions),
+                                  .count = extent(count, dimensions),
+                                  .step = optional_step(step)});
   });
 }
 

@@ -28,8 +28,11 @@ class Checksummer {
   void* state_;
 };
 
-inline std::uint64_t row_width(const Extent& shape) { return 2 + 2 * shape.size(); }
-void append_row(std::vector<std::uint64_t>& table, std::uint64_t slot, const Box& box, std::uint64_t checksum);
+inline std::uint64_t row_width(const Extent& shape) {
+  return 2 + 2 * shape.size();
+}
+void append_row(std::vector<std::uint64_t>& table, std::uint64_t slot, const Box& box,
+                std::uint64_t checksum);
 
 struct ChecksumRow {
   std::uint64_t slot = 0;
@@ -37,11 +40,16 @@ struct ChecksumRow {
   std::uint64_t checksum = 0;
 };
 // The table came from a file: a row that lies outside the array is a failure.
-Result<std::vector<ChecksumRow>> parse_table(const std::vector<std::uint64_t>& table, const Extent& shape, std::uint64_t slots);
+Result<std::vector<ChecksumRow>> parse_table(const std::vector<std::uint64_t>& table, const Extent& shape,
+                                             std::uint64_t slots);
 
 // Names under which a file keeps what belongs to Weir. No program can use them.
 inline constexpr std::string_view reserved_prefix = "weir/";
-inline std::string checksum_name(const std::string& variable) { return "weir/checksum/" + variable; }
-inline std::string steps_name(const std::string& variable) { return "weir/steps/" + variable; }
+inline std::string checksum_name(const std::string& variable) {
+  return "weir/checksum/" + variable;
+}
+inline std::string steps_name(const std::string& variable) {
+  return "weir/steps/" + variable;
+}
 
 }  // namespace weir::session

@@ -14,12 +14,13 @@ using backends::Access;
 using backends::Place;
 using backends::TargetBlock;
 
-Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const std::string& path, const std::string& backend,
-                                                   const OptionMap& options) {
+Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const std::string& path,
+                                                   const std::string& backend, const OptionMap& options) {
   const backends::Entry* entry = nullptr;
   Options parsed;
   const auto choose = [&]() -> Status {
-    // The content is looked at by one rank: a thousand ranks asking the file system the same question would be slow.
+    // The content is looked at by one rank: a thousand ranks asking the file system the same question would
+    // be slow.
     std::string name = backend;
     Status found;
     if (name.empty()) {
@@ -33,7 +34,8 @@ Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const 
     }
     WEIR_ASSIGN(entry, backends::find(name));
     if (entry->needs_mpi && comm.is_serial()) {
-      return fail(ErrorCode::unsupported, fmt::format("backend '{}' needs MPI, and this session is serial", name), "use posix");
+      return fail(ErrorCode::unsupported,
+                  fmt::format("backend '{}' needs MPI, and this session is serial", name), "use posix");
     }
     WEIR_ASSIGN(parsed, parse_options(fmt::format("backend '{}'", name), entry->options, options));
     return {};
@@ -53,8 +55,12 @@ Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const 
   return file;
 }
 
-InputFile::InputFile(mpi::Comm comm, std::string path, std::string backend, std::unique_ptr<backends::Input> input)
-    : comm_(std::move(comm)), path_(std::move(path)), backend_(std::move(backend)), input_(std::move(input)) {}
+InputFile::InputFile(mpi::Comm comm, std::string path, std::string backend,
+                     std::unique_ptr<backends::Input> input)
+    : comm_(std::move(comm)),
+      path_(std::move(path)),
+      backend_(std::move(backend)),
+      input_(std::move(input)) {}
 
 Status InputFile::list_contents() {
   const auto& variables = input_->variables();
@@ -72,24 +78,28 @@ Status InputFile::list_contents() {
       entry.steps.resize(bytes.size() / sizeof(std::int64_t));
       if (!bytes.empty()) std::memcpy(entry.steps.data(), bytes.data(), bytes.size());
       if (entry.steps.size() != entry.info.slots) {
-        return fail(ErrorCode::corrupt, fmt::format("variable '{}' has {} steps, its list names {}", entry.info.name, entry.info.slots,
-                                                    entry.steps.size()));
+        return fail(ErrorCode::corrupt, fmt::format("variable '{}' has {} steps, its list names {}",
+                                                    entry.info.name, entry.info.slots, entry.steps.size()));
       }
     } else {
       entry.steps.resize(entry.info.slots);
       std::iota(entry.steps.begin(), entry.steps.end(), 0);
     }
   }
-  std::sort(contents_.begin(), contents_.end(), [](const Contents& a, const Contents& b) { return a.info.name < b.info.name; });
+  std::sort(contents_.begin(), contents_.end(),
+            [](const Contents& a, const Contents& b) { return a.info.name < b.info.name; });
   return {};
 }
 
 Result<const Contents*> InputFile::find(const std::string& name) const {
-  const auto found = std::find_if(contents_.begin(), contents_.end(), [&](const Contents& c) { return c.info.name == name; });
+  const auto found = std::find_if(contents_.begin(), contents_.end(),
+                                  [&](const Contents& c) { return c.info.name == name; });
   if (found != contents_.end()) return &*found;
   std::vector<std::string> names;
   for (const Contents& entry : contents_) names.push_back(entry.info.name);
-  return fail(ErrorCode::not_found, fmt::format("no variable '{}'{}", name, names.empty() ? "; the file has none" : suggest(name, names)));
+  return fail(
+      ErrorCode::not_found,
+      fmt::format("no variable '{}'{}", name, names.empty() ? "; the file has none" : suggest(name, names)));
 }
 
 Result<Place> InputFile::resolve(const ReadRequest& request, Box& box) const {
@@ -97,17 +107,22 @@ Result<Place> InputFile::resolve(const ReadRequest& request, Box& box) const {
   WEIR_ASSIGN(const Contents* entry, find(request.name));
   const backends::Variable& info = entry->info;
   if (info.type != request.type) {
-    return fail(ErrorCode::invalid_argument, fmt::format("the variable holds {}, the buffer {}", name_of(info.type), name_of(request.type)));
+    return fail(ErrorCode::invalid_argument, fmt::format("the variable holds {}, the buffer {}",
+                                                         name_of(info.type), name_of(request.type)));
   }
-  Place place{.variable = entry->id, .slot = 0, .access = request.independent ? Access::independent : Access::collective};
+  Place place{.variable = entry->id,
+              .slot = 0,
+              .access = request.independent ? Access::independent : Access::collective};
   if (!info.stepped && request.step) return fail(ErrorCode::invalid_argument, "the variable has no steps");
   if (info.stepped) {
     if (!request.step && entry->steps.size() != 1) {
-      return fail(ErrorCode::invalid_argument, fmt::format("the variable has {} steps", entry->steps.size()), "say which one to read");
+      return fail(ErrorCode::invalid_argument, fmt::format("the variable has {} steps", entry->steps.size()),
+                  "say which one to read");
     }
     const std::int64_t step = request.step.value_or(entry->steps.empty() ? 0 : entry->steps[0]);
     const auto found = std::find(entry->steps.begin(), entry->steps.end(), step);
-    if (found == entry->steps.end()) return fail(ErrorCode::not_found, fmt::format("no step {}", step), "'weir ls' lists the steps");
+    if (found == entry->steps.end())
+      return fail(ErrorCode::not_found, fmt::format("no step {}", step), "'weir ls' lists the steps");
     place.slot = static_cast<std::uint64_t>(found - entry->steps.begin());
   } else if (info.slots == 0) {
     return fail(ErrorCode::not_found, "the variable was defined but never written");
@@ -118,15 +133,17 @@ Result<Place> InputFile::resolve(const ReadRequest& request, Box& box) const {
   WEIR_TRY(check_box(box, info.shape));
   if (volume(box.count) != request.elements) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("the block ({}) has {} elements, the buffer {}", format_box(box), volume(box.count), request.elements));
+                fmt::format("the block ({}) has {} elements, the buffer {}", format_box(box),
+                            volume(box.count), request.elements));
   }
-  if (request.elements > 0 && request.data == nullptr) return fail(ErrorCode::invalid_argument, "the buffer is a null pointer");
+  if (request.elements > 0 && request.data == nullptr)
+    return fail(ErrorCode::invalid_argument, "the buffer is a null pointer");
   return place;
 }
 
 Status InputFile::read(const ReadRequest& request) {
-  const std::string operation =
-      fmt::format("read variable '{}'{}", request.name, request.step ? fmt::format(", step {}", *request.step) : "");
+  const std::string operation = fmt::format("read variable '{}'{}", request.name,
+                                            request.step ? fmt::format(", step {}", *request.step) : "");
   Box box;
   const Result<Place> place = in(resolve(request, box), operation, path_);
   const auto transfer = [&]() -> Status {
@@ -137,7 +154,8 @@ Status InputFile::read(const ReadRequest& request) {
     if (!place) return tl::make_unexpected(place.error());
     return transfer();
   }
-  WEIR_TRY(mpi::vote(comm_, fmt::format("{} of '{}'", operation, path_), place ? Status() : Status(tl::make_unexpected(place.error()))));
+  WEIR_TRY(mpi::vote(comm_, fmt::format("{} of '{}'", operation, path_),
+                     place ? Status() : Status(tl::make_unexpected(place.error()))));
   return mpi::agree(comm_, transfer());
 }
 
@@ -155,11 +173,14 @@ Result<std::vector<std::byte>> InputFile::read_hidden(const std::string& name, T
   if (info.slots == 0) return std::vector<std::byte>();
   std::vector<std::byte> bytes(volume(info.shape) * size_of(type));
   const TargetBlock block{Box::whole(info.shape), bytes.data()};
-  WEIR_TRY(input_->read({.variable = id, .slot = 0, .access = Access::collective}, {&block, bytes.empty() ? 0U : 1U}));
+  WEIR_TRY(input_->read({.variable = id, .slot = 0, .access = Access::collective},
+                        {&block, bytes.empty() ? 0U : 1U}));
   return bytes;
 }
 
-bool InputFile::has_checksums(const std::string& name) const { return hidden_.count(checksum_name(name)) != 0; }
+bool InputFile::has_checksums(const std::string& name) const {
+  return hidden_.count(checksum_name(name)) != 0;
+}
 
 Result<InputFile::Verdict> InputFile::verify(const std::string& name, std::uint64_t budget,
                                              const std::function<void(std::uint64_t)>& progress) {
@@ -178,7 +199,8 @@ Result<InputFile::Verdict> InputFile::verify(const std::string& name, std::uint6
     for (const Box& piece : split(row.box, std::max<std::uint64_t>(1, budget / size))) {
       buffer.resize(volume(piece.count) * size);
       const TargetBlock block{piece, buffer.data()};
-      WEIR_TRY(input_->read({.variable = entry->id, .slot = row.slot, .access = Access::independent}, {&block, 1}));
+      WEIR_TRY(input_->read({.variable = entry->id, .slot = row.slot, .access = Access::independent},
+                            {&block, 1}));
       sum.add(buffer.data(), buffer.size());
       verdict.bytes += buffer.size();
       progress(verdict.bytes);

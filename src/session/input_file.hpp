@@ -32,8 +32,8 @@ struct Contents {
 
 class InputFile {
  public:
-  static Result<std::unique_ptr<InputFile>> open(const mpi::Comm& comm, const std::string& path, const std::string& backend,
-                                                 const OptionMap& options);
+  static Result<std::unique_ptr<InputFile>> open(const mpi::Comm& comm, const std::string& path,
+                                                 const std::string& backend, const OptionMap& options);
 
   // LOCAL
   const std::vector<Contents>& contents() const { return contents_; }
@@ -52,8 +52,10 @@ class InputFile {
     std::uint64_t bytes = 0;
     std::vector<std::string> damaged;  // in words, the first hundred
   };
-  // Every rank reads every block that has a checksum, at most `budget` bytes at a time; progress(bytes so far) now and then.
-  Result<Verdict> verify(const std::string& name, std::uint64_t budget, const std::function<void(std::uint64_t)>& progress);
+  // Every rank reads every block that has a checksum, at most `budget` bytes at a time; progress(bytes so
+  // far) now and then.
+  Result<Verdict> verify(const std::string& name, std::uint64_t budget,
+                         const std::function<void(std::uint64_t)>& progress);
 
  private:
   InputFile(mpi::Comm comm, std::string path, std::string backend, std::unique_ptr<backends::Input> input);

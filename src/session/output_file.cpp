@@ -17,9 +17,12 @@ using backends::SourceBlock;
 
 namespace {
 
-constexpr std::uint64_t worth_a_thread = 256U << 10U;  // starting one costs as much as the checksum of some 100 KiB
+constexpr std::uint64_t worth_a_thread =
+    256U << 10U;  // starting one costs as much as the checksum of some 100 KiB
 
-std::string describe(std::optional<std::int64_t> step) { return step ? fmt::format(", step {}", *step) : ""; }
+std::string describe(std::optional<std::int64_t> step) {
+  return step ? fmt::format(", step {}", *step) : "";
+}
 
 std::string describe_write(const std::string& name, std::optional<std::int64_t> step) {
   return fmt::format("write variable '{}'{}", name, describe(step));
@@ -27,15 +30,20 @@ std::string describe_write(const std::string& name, std::optional<std::int64_t> 
 
 }  // namespace
 
-Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, const std::string& path, const CreateOptions& options) {
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, const std::string& path,
+                                                       const CreateOptions& options) {
   const backends::Entry* entry = nullptr;
   Options parsed;
   const Status prepared = [&]() -> Status {
-    WEIR_ASSIGN(entry, options.backend.empty() ? backends::choose_for_writing(path) : backends::find(options.backend));
+    WEIR_ASSIGN(entry, options.backend.empty() ? backends::choose_for_writing(path)
+                                               : backends::find(options.backend));
     if (entry->needs_mpi && comm.is_serial()) {
-      return fail(ErrorCode::unsupported, fmt::format("backend '{}' needs MPI, and this session is serial", entry->name), "use posix");
+      return fail(ErrorCode::unsupported,
+                  fmt::format("backend '{}' needs MPI, and this session is serial", entry->name),
+                  "use posix");
     }
-    WEIR_ASSIGN(parsed, parse_options(fmt::format("backend '{}'", entry->name), entry->options, options.options));
+    WEIR_ASSIGN(parsed,
+                parse_options(fmt::format("backend '{}'", entry->name), entry->options, options.options));
     return {};
   }();
   std::string call = fmt::format("create '{}' with backend '{}'", path, options.backend);
@@ -44,23 +52,29 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, co
   WEIR_TRY(in(mpi::vote(comm, call, in(prepared, "create", path)), "create", path));
 
   WEIR_ASSIGN(Publication publication, Publication::begin(comm, path, *entry));
-  auto output = mpi::agree(comm, entry->create({.path = publication.temporary(), .comm = comm, .options = std::move(parsed)}));
+  auto output = mpi::agree(
+      comm, entry->create({.path = publication.temporary(), .comm = comm, .options = std::move(parsed)}));
   if (!output) {
     if (comm.rank() == 0) publication.discard();
-    return in(Result<std::unique_ptr<OutputFile>>(tl::make_unexpected(publication.in_terms_of_path(output.error()))), "create");
+    return in(Result<std::unique_ptr<OutputFile>>(
+                  tl::make_unexpected(publication.in_terms_of_path(output.error()))),
+              "create");
   }
-  return std::unique_ptr<OutputFile>(new OutputFile(comm, options, *entry, std::move(publication), std::move(*output)));
+  return std::unique_ptr<OutputFile>(
+      new OutputFile(comm, options, *entry, std::move(publication), std::move(*output)));
 }
 
-OutputFile::OutputFile(mpi::Comm comm, CreateOptions options, const backends::Entry& entry, Publication publication,
-                       std::unique_ptr<backends::Output> output)
+OutputFile::OutputFile(mpi::Comm comm, CreateOptions options, const backends::Entry& entry,
+                       Publication publication, std::unique_ptr<backends::Output> output)
     : comm_(std::move(comm)),
       options_(std::move(options)),
       entry_(&entry),
       publication_(std::move(publication)),
       output_(std::move(output)) {}
 
-OutputFile::~OutputFile() { give_up(); }
+OutputFile::~OutputFile() {
+  give_up();
+}
 
 void OutputFile::give_up() {
   if (!output_) return;
@@ -89,14 +103,16 @@ Status OutputFile::check_usable() const {
   return {};
 }
 
-Result<backends::Variable> OutputFile::resolve_variable(const std::string& name, Type type, const Extent& shape,
+Result<backends::Variable> OutputFile::resolve_variable(const std::string& name, Type type,
+                                                        const Extent& shape,
                                                         std::optional<std::int64_t> step) const {
   WEIR_TRY(check_name(name));
   backends::Variable info{.name = name, .type = type, .shape = shape, .stepped = step.has_value()};
   const auto found = variables_.find(name);
   if (found == variables_.end()) {
     if (entry_->stores != nullptr && !entry_->stores(type)) {
-      return fail(ErrorCode::unsupported, fmt::format("backend '{}' cannot store type {}", entry_->name, name_of(type)));
+      return fail(ErrorCode::unsupported,
+                  fmt::format("backend '{}' cannot store type {}", entry_->name, name_of(type)));
     }
     WEIR_TRY(check_shape(info.shape, size_of(type)));
     WEIR_TRY(check_no_group(name));
@@ -105,12 +121,14 @@ Result<backends::Variable> OutputFile::resolve_variable(const std::string& name,
   const backends::Variable& known = found->second.info;
   if (known.type != type) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("the elements are {}, the variable was first written as {}", name_of(type), name_of(known.type)));
+                fmt::format("the elements are {}, the variable was first written as {}", name_of(type),
+                            name_of(known.type)));
   }
   if (shape.empty()) info.shape = known.shape;
   if (info.shape != known.shape) {
-    return fail(ErrorCode::invalid_argument, fmt::format("the shape is {}, the variable was first written with {}",
-                                                         format_extent(info.shape), format_extent(known.shape)));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("the shape is {}, the variable was first written with {}",
+                            format_extent(info.shape), format_extent(known.shape)));
   }
   if (known.stepped != info.stepped) {
     return fail(ErrorCode::invalid_argument, known.stepped ? "the variable has steps, and no step is given"
@@ -118,7 +136,8 @@ Result<backends::Variable> OutputFile::resolve_variable(const std::string& name,
   }
   const auto& steps = found->second.steps;
   if (step && !steps.empty() && *step < steps.back()) {
-    return fail(ErrorCode::state, fmt::format("step {} has been written already; steps count up", steps.back()));
+    return fail(ErrorCode::state,
+                fmt::format("step {} has been written already; steps count up", steps.back()));
   }
   return info;
 }
@@ -126,7 +145,9 @@ Result<backends::Variable> OutputFile::resolve_variable(const std::string& name,
 // In HDF5 'a' cannot be an array and the group of 'a/b' at once; we say so for every format.
 Status OutputFile::check_no_group(const std::string& name) const {
   const auto conflict = [&](const std::string& other) {
-    return fail(ErrorCode::invalid_argument, fmt::format("there is a variable '{}': a name cannot be a variable and a group at once", other));
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("there is a variable '{}': a name cannot be a variable and a group at once", other));
   };
   for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
     if (variables_.count(name.substr(0, slash)) != 0) return conflict(name.substr(0, slash));
@@ -146,10 +167,11 @@ Result<OutputFile::Resolved> OutputFile::resolve(const WriteRequest& request) co
   WEIR_TRY(check_box(resolved.box, resolved.info.shape));
   const std::uint64_t needed = volume(resolved.box.count);
   if (needed != request.elements) {
-    return fail(ErrorCode::invalid_argument, fmt::format("the block ({}) has {} elements, the buffer {}", format_box(resolved.box),
-                                                         needed, request.elements));
+    return fail(ErrorCode::invalid_argument, fmt::format("the block ({}) has {} elements, the buffer {}",
+                                                         format_box(resolved.box), needed, request.elements));
   }
-  if (needed > 0 && request.data == nullptr) return fail(ErrorCode::invalid_argument, "the buffer is a null pointer");
+  if (needed > 0 && request.data == nullptr)
+    return fail(ErrorCode::invalid_argument, "the buffer is a null pointer");
 
   const auto found = variables_.find(request.name);
   resolved.fresh_slot = found == variables_.end() || found->second.steps.empty() ||
@@ -157,8 +179,9 @@ Result<OutputFile::Resolved> OutputFile::resolve(const WriteRequest& request) co
   if (!resolved.fresh_slot && !resolved.box.empty()) {
     for (const Box& mine : found->second.my_boxes) {
       if (intersect(mine, resolved.box)) {
-        return fail(ErrorCode::invalid_argument, fmt::format("the block ({}) overlaps one that this rank wrote before ({})",
-                                                             format_box(resolved.box), format_box(mine)));
+        return fail(ErrorCode::invalid_argument,
+                    fmt::format("the block ({}) overlaps one that this rank wrote before ({})",
+                                format_box(resolved.box), format_box(mine)));
       }
     }
   }
@@ -173,7 +196,8 @@ Status OutputFile::define(const backends::Variable& info) {
 }
 
 // After it, the variable is defined and its newest slot is the one for this step.
-Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info, std::optional<std::int64_t> step) {
+Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
+                                                 std::optional<std::int64_t> step) {
   if (variables_.find(info.name) == variables_.end()) WEIR_TRY(define(info));
   Known& known = variables_[info.name];
   const std::int64_t number = step.value_or(last_step_);
@@ -213,7 +237,8 @@ Status OutputFile::check_overlap(Known& known, const Box& mine, bool anything_ch
       };
       return fail(ErrorCode::invalid_argument,
                   fmt::format("the blocks of rank {} ({}) and rank {} ({}) overlap", rank_of(overlap->first),
-                              format_box(boxes[overlap->first]), rank_of(overlap->second), format_box(boxes[overlap->second])),
+                              format_box(boxes[overlap->first]), rank_of(overlap->second),
+                              format_box(boxes[overlap->second])),
                   "each element is written by one rank");
     }
     if (fresh) {
@@ -250,7 +275,8 @@ Status OutputFile::write(const WriteRequest& request) {
   if (request.independent) {
     if (!resolved) return tl::make_unexpected(resolved.error());
     if (resolved->fresh_slot) {
-      return in(Status(fail(ErrorCode::state, "no room was reserved for an independent write", "call reserve() on all ranks first")),
+      return in(Status(fail(ErrorCode::state, "no room was reserved for an independent write",
+                            "call reserve() on all ranks first")),
                 operation, path());
     }
     Status written = in(transfer(variables_[request.name], request, resolved->box), operation, path());
@@ -260,10 +286,13 @@ Status OutputFile::write(const WriteRequest& request) {
 
   // The decomposition of a program seldom changes from step to step: then nothing needs to be gathered.
   const auto found = variables_.find(request.name);
-  const bool as_before = resolved && found != variables_.end() && resolved->fresh_slot && found->second.my_part == resolved->box;
-  const std::string call = fmt::format("{} of '{}', type {}, shape {}", operation, path(), name_of(request.type),
-                                       resolved ? format_extent(resolved->info.shape) : "");
-  auto changed = mpi::vote(comm_, call, resolved ? Status() : Status(tl::make_unexpected(resolved.error())), !as_before);
+  const bool as_before =
+      resolved && found != variables_.end() && resolved->fresh_slot && found->second.my_part == resolved->box;
+  const std::string call =
+      fmt::format("{} of '{}', type {}, shape {}", operation, path(), name_of(request.type),
+                  resolved ? format_extent(resolved->info.shape) : "");
+  auto changed =
+      mpi::vote(comm_, call, resolved ? Status() : Status(tl::make_unexpected(resolved.error())), !as_before);
   if (!changed) return in(Status(tl::make_unexpected(changed.error())), operation, path());
 
   auto room = make_room(resolved->info, request.step);
@@ -273,20 +302,25 @@ Status OutputFile::write(const WriteRequest& request) {
   return settle(in(transfer(known, request, resolved->box), operation, path()));
 }
 
-Status OutputFile::reserve(const std::string& name, Type type, const Extent& shape, std::optional<std::int64_t> step) {
+Status OutputFile::reserve(const std::string& name, Type type, const Extent& shape,
+                           std::optional<std::int64_t> step) {
   const std::string operation = fmt::format("reserve variable '{}'{}", name, describe(step));
   const Status usable = check_usable();
   Result<backends::Variable> info = tl::make_unexpected(Failure{});
   if (usable) info = in(resolve_variable(name, type, shape, step), operation, path());
   const Status mine = usable ? (info ? Status() : Status(tl::make_unexpected(info.error()))) : usable;
-  WEIR_TRY(in(mpi::vote(comm_, fmt::format("{} of '{}', type {}, shape {}", operation, path(), name_of(type), format_extent(shape)), mine),
+  WEIR_TRY(in(mpi::vote(comm_,
+                        fmt::format("{} of '{}', type {}, shape {}", operation, path(), name_of(type),
+                                    format_extent(shape)),
+                        mine),
               operation, path()));
   WEIR_TRY(in(make_room(*info, step), operation, path()));
   return {};
 }
 
 Status OutputFile::set_attribute(backends::Attribute attribute) {
-  const std::string owner = attribute.variable.empty() ? "the file" : fmt::format("variable '{}'", attribute.variable);
+  const std::string owner =
+      attribute.variable.empty() ? "the file" : fmt::format("variable '{}'", attribute.variable);
   const std::string operation = fmt::format("set attribute '{}' of {}", attribute.name, owner);
   const std::string key = attribute.variable + "\n" + attribute.name;
   const Status mine = [&]() -> Status {
@@ -295,9 +329,12 @@ Status OutputFile::set_attribute(backends::Attribute attribute) {
     if (!attribute.variable.empty() && variables_.find(attribute.variable) == variables_.end()) {
       return fail(ErrorCode::not_found, "no such variable yet", "write or reserve it first");
     }
-    if (attributes_.count(key) != 0) return fail(ErrorCode::invalid_argument, "it was set before; attributes are set once");
-    if (const auto* values = std::get_if<Values>(&attribute.value); values != nullptr && entry_->stores != nullptr && !entry_->stores(values->type)) {
-      return fail(ErrorCode::unsupported, fmt::format("backend '{}' cannot store type {}", entry_->name, name_of(values->type)));
+    if (attributes_.count(key) != 0)
+      return fail(ErrorCode::invalid_argument, "it was set before; attributes are set once");
+    if (const auto* values = std::get_if<Values>(&attribute.value);
+        values != nullptr && entry_->stores != nullptr && !entry_->stores(values->type)) {
+      return fail(ErrorCode::unsupported,
+                  fmt::format("backend '{}' cannot store type {}", entry_->name, name_of(values->type)));
     }
     return {};
   }();
@@ -306,16 +343,18 @@ Status OutputFile::set_attribute(backends::Attribute attribute) {
     value = *text;
   } else {
     const auto& values = std::get<Values>(attribute.value);
-    value = fmt::format("{} x {} {:x}", values.size(), name_of(values.type), checksum(values.bytes.data(), values.bytes.size()));
+    value = fmt::format("{} x {} {:x}", values.size(), name_of(values.type),
+                        checksum(values.bytes.data(), values.bytes.size()));
   }
   WEIR_TRY(in(mpi::vote(comm_, fmt::format("{} to '{}'", operation, value), mine), operation, path()));
   attributes_[key] = 1;
   return in(settle_books(output_->set_attribute(attribute)), operation, path());
 }
 
-Status OutputFile::write_hidden(const std::string& name, Type type, const Extent& shape, const Box& box, const void* data) {
+Status OutputFile::write_hidden(const std::string& name, Type type, const Extent& shape, const Box& box,
+                                const void* data) {
   const backends::Variable info{.name = name, .type = type, .shape = shape};
-  WEIR_ASSIGN(Known* known, make_room(info, std::nullopt));
+  WEIR_ASSIGN(Known * known, make_room(info, std::nullopt));
   const SourceBlock block{box, static_cast<const std::byte*>(data)};
   return settle(output_->write({.variable = known->id, .slot = 0}, {&block, box.empty() ? 0U : 1U}));
 }
@@ -336,7 +375,8 @@ Status OutputFile::write_checksums(const Known& known) {
   const auto first = static_cast<std::uint64_t>(comm_.sum_of_lower_ranks(my_rows));
   const auto rows = static_cast<std::uint64_t>(comm_.sum(my_rows));
   const Box box{{first, 0}, {static_cast<std::uint64_t>(my_rows), width}};
-  return write_hidden(checksum_name(known.info.name), Type::uint64, {rows, width}, box, known.my_checksums.data());
+  return write_hidden(checksum_name(known.info.name), Type::uint64, {rows, width}, box,
+                      known.my_checksums.data());
 }
 
 Status OutputFile::write_books() {

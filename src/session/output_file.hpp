@@ -1,8 +1,10 @@
-// A file being written: checks what the program says, makes all ranks agree, keeps the books (steps, blocks, checksums), and
-// drives a backend. Returns failures as values; the C and C++ interfaces are thin covers of it.
+// A file being written: checks what the program says, makes all ranks agree, keeps the books (steps, blocks,
+// checksums), and drives a backend. Returns failures as values; the C and C++ interfaces are thin covers of
+// it.
 //
-// Everything is COLLECTIVE unless it says LOCAL. After a failure of the storage beneath, the file is lost: every later call
-// returns that failure and close() removes the temporary file. A failure of arguments leaves the file as it was.
+// Everything is COLLECTIVE unless it says LOCAL. After a failure of the storage beneath, the file is lost:
+// every later call returns that failure and close() removes the temporary file. A failure of arguments leaves
+// the file as it was.
 #pragma once
 
 #include <map>
@@ -35,7 +37,8 @@ struct WriteRequest {
 
 class OutputFile {
  public:
-  static Result<std::unique_ptr<OutputFile>> create(const mpi::Comm& comm, const std::string& path, const CreateOptions& options);
+  static Result<std::unique_ptr<OutputFile>> create(const mpi::Comm& comm, const std::string& path,
+                                                    const CreateOptions& options);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // LOCAL: gives the file up unless it was closed
@@ -89,11 +92,13 @@ class OutputFile {
   Status write_books();
   Status write_steps(const Known& known);
   Status write_checksums(const Known& known);
-  Status write_hidden(const std::string& name, Type type, const Extent& shape, const Box& box, const void* data);
+  Status write_hidden(const std::string& name, Type type, const Extent& shape, const Box& box,
+                      const void* data);
 
   // The outcome of a call to the backend, agreed; a failure loses the file.
   Status settle(Status mine);
-  Status settle_books(Status mine);  // of define, reserve and set_attribute: agreed where ranks can differ at all
+  Status settle_books(
+      Status mine);  // of define, reserve and set_attribute: agreed where ranks can differ at all
   Status lose(Failure failure);
   void give_up();
 

@@ -20,7 +20,8 @@ std::string random_letters() {
   return letters;
 }
 
-// Only a folder that this kind of backend made may be replaced: never somebody's own folder that happens to have the name.
+// Only a folder that this kind of backend made may be replaced: never somebody's own folder that happens to
+// have the name.
 bool is_replaceable_folder(const fs::path& path, const backends::Entry& entry) {
   return entry.makes_folder && entry.recognises != nullptr && entry.recognises(path);
 }
@@ -34,23 +35,30 @@ Status check_target(const fs::path& path, const backends::Entry& entry) {
   const fs::file_status status = fs::status(folder, error);
   if (!fs::exists(status)) return fail_errno(ENOENT, "create in folder " + folder.string(), path.string());
   if (!fs::is_directory(status)) return fail_errno(ENOTDIR, "create", path.string());
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) return fail_errno(errno, "create in folder " + folder.string(), path.string());
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return fail_errno(errno, "create in folder " + folder.string(), path.string());
   const fs::file_status target = fs::status(path, error);
-  if (fs::is_directory(target) && !is_replaceable_folder(path, entry)) return fail_errno(EISDIR, "create", path.string());
+  if (fs::is_directory(target) && !is_replaceable_folder(path, entry))
+    return fail_errno(EISDIR, "create", path.string());
   if (entry.makes_folder && fs::exists(target) && !fs::is_directory(target)) {
-    return in(Status(fail(ErrorCode::io, fmt::format("a file of that name is there, and backend '{}' makes a folder", entry.name),
-                          "remove the file or choose another name")),
-              "create", path.string());
+    return in(
+        Status(fail(ErrorCode::io,
+                    fmt::format("a file of that name is there, and backend '{}' makes a folder", entry.name),
+                    "remove the file or choose another name")),
+        "create", path.string());
   }
   if (fs::exists(target) && !fs::is_directory(target) && !fs::is_regular_file(target)) {
-    return in(Status(fail(ErrorCode::invalid_argument, "neither a file nor absent: a device, socket or pipe")), "create", path.string());
+    return in(
+        Status(fail(ErrorCode::invalid_argument, "neither a file nor absent: a device, socket or pipe")),
+        "create", path.string());
   }
   return {};
 }
 
 }  // namespace
 
-Result<Publication> Publication::begin(const mpi::Comm& comm, const fs::path& path, const backends::Entry& entry) {
+Result<Publication> Publication::begin(const mpi::Comm& comm, const fs::path& path,
+                                       const backends::Entry& entry) {
   Publication publication;
   publication.entry_ = &entry;
   publication.path_ = path;
@@ -74,9 +82,11 @@ std::vector<std::string> Publication::parts() const {
 }
 
 Status Publication::rename_all() const {
-  // An old companion beside new data would describe it wrongly, so it goes first; data without one is merely unlabelled.
+  // An old companion beside new data would describe it wrongly, so it goes first; data without one is merely
+  // unlabelled.
   std::error_code error;
-  for (const std::string_view companion : entry_->companions) fs::remove(path_.string() + std::string(companion), error);
+  for (const std::string_view companion : entry_->companions)
+    fs::remove(path_.string() + std::string(companion), error);
   WEIR_TRY(rename_path(temporary_, path_));
   for (const std::string_view companion : entry_->companions) {
     const std::string from = temporary_.string() + std::string(companion);
@@ -114,7 +124,8 @@ void Publication::discard() const {
 Failure Publication::in_terms_of_path(Failure failure) const {
   const std::string hidden = temporary_.string();
   for (std::string* text : {&failure.object, &failure.operation, &failure.cause}) {
-    for (auto at = text->find(hidden); entry_->stores_files && at != std::string::npos; at = text->find(hidden, at + 1)) {
+    for (auto at = text->find(hidden); entry_->stores_files && at != std::string::npos;
+         at = text->find(hidden, at + 1)) {
       text->replace(at, hidden.size(), path_.string());
     }
   }

@@ -8,8 +8,10 @@ namespace weir::session {
 // A path, and the temporary one under which the file is made. Values are the same on every rank.
 class Publication {
  public:
-  // COLLECTIVE. Rank 0 checks that the path can become a file of this backend and makes up the temporary name.
-  static Result<Publication> begin(const mpi::Comm& comm, const std::filesystem::path& path, const backends::Entry& entry);
+  // COLLECTIVE. Rank 0 checks that the path can become a file of this backend and makes up the temporary
+  // name.
+  static Result<Publication> begin(const mpi::Comm& comm, const std::filesystem::path& path,
+                                   const backends::Entry& entry);
 
   const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& temporary() const { return temporary_; }
@@ -22,7 +24,8 @@ class Publication {
   Failure in_terms_of_path(Failure failure) const;
 
  private:
-  std::vector<std::string> parts() const;  // suffixes of the files that belong together, the main one ("") last
+  std::vector<std::string> parts()
+      const;  // suffixes of the files that belong together, the main one ("") last
   Status rename_all() const;
 
   std::filesystem::path path_;

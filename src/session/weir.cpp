@@ -33,7 +33,8 @@ Result<Plan> plan_of_environment() {
   if (path == nullptr || *path == '\0') return Plan();
   WEIR_ASSIGN(Plan plan, load_plan(path));
   if (plan.mode != Mode::synchronous) {
-    return in(Result<Plan>(fail(ErrorCode::unsupported, fmt::format("mode '{}' is not part of this version", to_string(plan.mode)),
+    return in(Result<Plan>(fail(ErrorCode::unsupported,
+                                fmt::format("mode '{}' is not part of this version", to_string(plan.mode)),
                                 "use a plan with mode 'synchronous'")),
               "use plan", path);
   }
@@ -57,7 +58,9 @@ struct Ticket::State {
 
 Ticket::Ticket() : state_(std::make_shared<State>()) {}
 
-bool Ticket::test() { return true; }
+bool Ticket::test() {
+  return true;
+}
 
 void Ticket::wait() {
   state_->seen = true;
@@ -80,10 +83,13 @@ struct File::Impl {
     if (!file || !file->is_open()) return;
     try {
       if (std::uncaught_exceptions() > 0 || (!file->comm().is_serial() && !mpi_is_running())) {
-        fmt::print(stderr, "weir: {}: given up, since it was not closed before an exception or MPI_Finalize\n", file->path());
+        fmt::print(stderr,
+                   "weir: {}: given up, since it was not closed before an exception or MPI_Finalize\n",
+                   file->path());
         return;
       }
-      if (const Status closed = file->close(unseen()); !closed) fmt::print(stderr, "weir: {}\n", closed.error().message());
+      if (const Status closed = file->close(unseen()); !closed)
+        fmt::print(stderr, "weir: {}\n", closed.error().message());
     } catch (const std::exception& error) {
       std::fprintf(stderr, "weir: while closing a file: %s\n", error.what());
     }
@@ -105,7 +111,8 @@ File::~File() {
   if (impl_) impl_->leave_scope();
 }
 
-Ticket File::write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements, const WriteOptions& options) {
+Ticket File::write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements,
+                            const WriteOptions& options) {
   auto state = std::make_shared<Ticket::State>();
   state->status = impl_->file->write({.name = name,
                                       .type = type,
@@ -120,28 +127,35 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
   return Ticket(std::move(state));
 }
 
-void File::reserve(const std::string& name, Type type, const Extent& shape, std::optional<std::int64_t> step) {
+void File::reserve(const std::string& name, Type type, const Extent& shape,
+                   std::optional<std::int64_t> step) {
   throw_if_failed(impl_->file->reserve(name, type, shape, step));
 }
 
-void File::set_attribute(const std::string& name, const std::string& text) { set_variable_attribute("", name, text); }
+void File::set_attribute(const std::string& name, const std::string& text) {
+  set_variable_attribute("", name, text);
+}
 
 void File::set_attribute(const std::string& name, Type type, const void* elements, std::uint64_t count) {
   set_variable_attribute("", name, type, elements, count);
 }
 
-void File::set_variable_attribute(const std::string& variable, const std::string& name, const std::string& text) {
+void File::set_variable_attribute(const std::string& variable, const std::string& name,
+                                  const std::string& text) {
   throw_if_failed(impl_->file->set_attribute({.variable = variable, .name = name, .value = text}));
 }
 
-void File::set_variable_attribute(const std::string& variable, const std::string& name, Type type, const void* elements,
-                                  std::uint64_t count) {
+void File::set_variable_attribute(const std::string& variable, const std::string& name, Type type,
+                                  const void* elements, std::uint64_t count) {
   Values values{.type = type, .bytes = std::vector<std::byte>(count * size_of(type))};
   if (count > 0) std::memcpy(values.bytes.data(), elements, values.bytes.size());
-  throw_if_failed(impl_->file->set_attribute({.variable = variable, .name = name, .value = std::move(values)}));
+  throw_if_failed(
+      impl_->file->set_attribute({.variable = variable, .name = name, .value = std::move(values)}));
 }
 
-void File::close() { throw_if_failed(impl_->file->close(impl_->unseen())); }
+void File::close() {
+  throw_if_failed(impl_->file->close(impl_->unseen()));
+}
 
 struct Reader::Impl {
   std::unique_ptr<session::InputFile> file;
@@ -150,7 +164,8 @@ struct Reader::Impl {
 
   explicit Impl(std::unique_ptr<session::InputFile> opened) : file(std::move(opened)) {
     for (const session::Contents& entry : file->contents()) {
-      variables.push_back({entry.info.name, entry.info.type, entry.info.shape, entry.info.stepped, entry.steps});
+      variables.push_back(
+          {entry.info.name, entry.info.type, entry.info.shape, entry.info.stepped, entry.steps});
     }
     for (const backends::Attribute& stored : file->attributes()) {
       Attribute attribute{.variable = stored.variable, .name = stored.name};
@@ -171,16 +186,24 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
-const std::vector<VariableInfo>& Reader::variables() const { return impl_->variables; }
-const std::vector<Attribute>& Reader::attributes() const { return impl_->attributes; }
-const std::string& Reader::backend() const { return impl_->file->backend(); }
+const std::vector<VariableInfo>& Reader::variables() const {
+  return impl_->variables;
+}
+const std::vector<Attribute>& Reader::attributes() const {
+  return impl_->attributes;
+}
+const std::string& Reader::backend() const {
+  return impl_->file->backend();
+}
 
 const VariableInfo& Reader::variable(const std::string& name) const {
-  const session::Contents* found = value_or_throw(in(impl_->file->find(name), "look up", impl_->file->path()));
+  const session::Contents* found =
+      value_or_throw(in(impl_->file->find(name), "look up", impl_->file->path()));
   return impl_->variables[static_cast<std::size_t>(found - impl_->file->contents().data())];
 }
 
-void Reader::read_elements(const std::string& name, Type type, void* data, std::uint64_t elements, const ReadOptions& options) {
+void Reader::read_elements(const std::string& name, Type type, void* data, std::uint64_t elements,
+                           const ReadOptions& options) {
   throw_if_failed(impl_->file->read({.name = name,
                                      .type = type,
                                      .offset = options.offset,
@@ -191,7 +214,9 @@ void Reader::read_elements(const std::string& name, Type type, void* data, std::
                                      .independent = options.independent}));
 }
 
-void Reader::close() { throw_if_failed(impl_->file->close()); }
+void Reader::close() {
+  throw_if_failed(impl_->file->close());
+}
 
 struct Session::Impl {
   mpi::Comm comm = mpi::Comm::serial();
@@ -202,12 +227,15 @@ Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Session::Session(MPI_Comm comm) : impl_(std::make_unique<Impl>()) {
   if (!mpi_is_running()) {
-    throw Error(ErrorCode::state, -1, "start a session: MPI is not initialised; call MPI_Init first, or use weir::Session::serial()");
+    throw Error(
+        ErrorCode::state, -1,
+        "start a session: MPI is not initialised; call MPI_Init first, or use weir::Session::serial()");
   }
   impl_->comm = mpi::Comm::duplicate(comm);
   auto plan = plan_of_environment();
   if (plan && plan->ranks != 0) {
-    if (Status fits = check(*plan, static_cast<std::uint32_t>(impl_->comm.size())); !fits) plan = tl::make_unexpected(fits.error());
+    if (Status fits = check(*plan, static_cast<std::uint32_t>(impl_->comm.size())); !fits)
+      plan = tl::make_unexpected(fits.error());
   }
   impl_->plan = value_or_throw(in(mpi::agree(impl_->comm, std::move(plan)), "use the plan of WEIR_PLAN"));
 }
@@ -222,7 +250,9 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-MPI_Comm Session::compute() const { return impl_->comm.get(); }
+MPI_Comm Session::compute() const {
+  return impl_->comm.get();
+}
 
 File Session::create(const std::string& path, const FileOptions& options) {
   session::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync};

@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {.name = "f", .kind = weir::Option::Kind::boolean, .fallback = "no", .help = ""}};
   if (const auto map = weir::split_options(text)) {
     if (const auto options = weir::parse_options("fuzz", declared, *map)) {
-      if (options->integer("i") < -5 || options->integer("i") > 5 || options->integer("b") < 0) __builtin_trap();
+      if (options->integer("i") < -5 || options->integer("i") > 5 || options->integer("b") < 0)
+        __builtin_trap();
       (void)options->seconds("s");
     }
   }

@@ -32,12 +32,14 @@ class Conformance : public testing::TestWithParam<std::string> {
   const backends::Entry& entry() const { return **backends::find(backend()); }
   std::string path() const { return folder_ / file_name(backend()); }
   File create(std::map<std::string, std::string> options = {}, bool checksums = false) {
-    return session_.create(path(), {.backend = backend(), .options = std::move(options), .checksums = checksums});
+    return session_.create(path(),
+                           {.backend = backend(), .options = std::move(options), .checksums = checksums});
   }
   Reader open() { return session_.open(path(), {.backend = backend()}); }
 
   template <class T>
-  void write_part(File& file, const std::string& name, const Extent& shape, const Box& box, int seed, std::optional<std::int64_t> step = {}) {
+  void write_part(File& file, const std::string& name, const Extent& shape, const Box& box, int seed,
+                  std::optional<std::int64_t> step = {}) {
     const std::vector<T> data = values_of<T>(shape, box, seed);
     file.write(name, data, {.shape = shape, .offset = box.offset, .count = box.count, .step = step}).wait();
   }
@@ -78,7 +80,8 @@ TEST_P(Conformance, EveryTypeComesBack) {
     if (entry().stores != nullptr && !entry().stores(type)) continue;
     stored.push_back(type);
     with_type(type, [&](auto element) {
-      write_part<decltype(element)>(out, "as_" + std::string(name_of(type)), shape, part_of(shape, 0, rank_, size_), code);
+      write_part<decltype(element)>(out, "as_" + std::string(name_of(type)), shape,
+                                    part_of(shape, 0, rank_, size_), code);
     });
   }
   out.close();
@@ -90,23 +93,27 @@ TEST_P(Conformance, EveryTypeComesBack) {
     EXPECT_EQ(in.variable(name).shape, shape);
     EXPECT_FALSE(in.variable(name).stepped);
     with_type(type, [&](auto element) {
-      expect_part<decltype(element)>(in, name, shape, part_of(shape, 1, rank_, size_), static_cast<int>(type));
+      expect_part<decltype(element)>(in, name, shape, part_of(shape, 1, rank_, size_),
+                                     static_cast<int>(type));
     });
   }
   in.close();
 }
 
 TEST_P(Conformance, AnyShapeAndAnotherDecompositionOnReading) {
-  const std::vector<Extent> shapes = {{1}, {97}, {5, 1}, {1, 31}, {17, 19}, {3, 5, 7}, {2, 3, 5, 7}, {1, 1, 1, 1, 11}};
+  const std::vector<Extent> shapes = {{1},      {97},      {5, 1},       {1, 31},
+                                      {17, 19}, {3, 5, 7}, {2, 3, 5, 7}, {1, 1, 1, 1, 11}};
   File out = create();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    write_part<double>(out, "v" + std::to_string(i), shapes[i], part_of(shapes[i], shapes[i].size() - 1, rank_, size_), static_cast<int>(i));
+    write_part<double>(out, "v" + std::to_string(i), shapes[i],
+                       part_of(shapes[i], shapes[i].size() - 1, rank_, size_), static_cast<int>(i));
   }
   out.close();
   Reader in = open();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const std::string name = "v" + std::to_string(i);
-    expect_part<double>(in, name, shapes[i], part_of(shapes[i], 0, size_ - 1 - rank_, size_), static_cast<int>(i));
+    expect_part<double>(in, name, shapes[i], part_of(shapes[i], 0, size_ - 1 - rank_, size_),
+                        static_cast<int>(i));
     expect_part<double>(in, name, shapes[i], Box::whole(shapes[i]), static_cast<int>(i));
   }
   in.close();
@@ -171,8 +178,10 @@ TEST_P(Conformance, StepsWithNumbersOfTheirOwn) {
   for (const int step : {0, 25}) expect_part<std::int16_t>(in, "fields/mask", shape, other, step, step);
   for (const int step : {3, 0}) expect_part<float>(in, "late", shape, other, step, 25 + step);
   expect_part<double>(in, "grid", shape, other, 99);
-  expect_failure([&] { expect_part<double>(in, "fields/T", shape, other, 1, 11); }, ErrorCode::not_found, "no step 11");
-  expect_failure([&] { expect_part<double>(in, "fields/T", shape, other, 1); }, ErrorCode::invalid_argument, "say which one");
+  expect_failure([&] { expect_part<double>(in, "fields/T", shape, other, 1, 11); }, ErrorCode::not_found,
+                 "no step 11");
+  expect_failure([&] { expect_part<double>(in, "fields/T", shape, other, 1); }, ErrorCode::invalid_argument,
+                 "say which one");
   in.close();
 }
 
@@ -217,12 +226,14 @@ TEST_P(Conformance, Attributes) {
   out.set_variable_attribute("g/T", "origin", Type::float64, origin.data(), origin.size());
   out.set_attribute("big", Type::int64, big.data(), big.size());
   expect_failure([&] { out.set_attribute("title", "again"); }, ErrorCode::invalid_argument, "set before");
-  expect_failure([&] { out.set_variable_attribute("nope", "unit", "m"); }, ErrorCode::not_found, "no such variable");
+  expect_failure([&] { out.set_variable_attribute("nope", "unit", "m"); }, ErrorCode::not_found,
+                 "no such variable");
   out.close();
 
   Reader in = open();
   std::map<std::string, Attribute> found;
-  for (const Attribute& attribute : in.attributes()) found[attribute.variable + ":" + attribute.name] = attribute;
+  for (const Attribute& attribute : in.attributes())
+    found[attribute.variable + ":" + attribute.name] = attribute;
   EXPECT_EQ(found.size(), 6U);
   EXPECT_EQ(found[":title"].text, "Müller's run, \"quoted\"\n2nd line");
   EXPECT_TRUE(found[":empty"].is_text);
@@ -244,7 +255,9 @@ TEST_P(Conformance, IndependentWritesAndReads) {
     // Odd ranks do not take part at all.
     const Box mine{{static_cast<std::uint64_t>(rank_), 0}, {1, 6}};
     if (rank_ % 2 == 0) {
-      out.write("v", values_of<double>(shape, mine, 8), {.offset = mine.offset, .count = mine.count, .step = 0, .independent = true}).wait();
+      out.write("v", values_of<double>(shape, mine, 8),
+                {.offset = mine.offset, .count = mine.count, .step = 0, .independent = true})
+          .wait();
     }
     out.close();
   } catch (const Error& error) {
@@ -278,20 +291,45 @@ TEST_P(Conformance, WrongArgumentsFailEverywhereAndLeaveTheFileWhole) {
         out.write("T", data, {.shape = shape, .offset = {first, 0}, .count = mine.count, .step = 1}).wait();
       },
       ErrorCode::invalid_argument, "lies outside the array");
-  expect_failure([&] { out.write("T", std::vector<double>(1000), {.shape = shape, .offset = mine.offset, .count = mine.count, .step = 1}).wait(); },
-                 ErrorCode::invalid_argument, "the buffer 1000");
-  expect_failure([&] { out.write("T", std::vector<float>(data.size()), {.offset = mine.offset, .count = mine.count, .step = 1}).wait(); },
-                 ErrorCode::invalid_argument, "first written as float64");
-  expect_failure([&] { write_part<double>(out, "T", {10, 5}, Box{{0, 0}, {0, 0}}, 1, 1); }, ErrorCode::invalid_argument, "first written with [10, 4]");
-  expect_failure([&] { write_part<double>(out, "T", shape, mine, 1); }, ErrorCode::invalid_argument, "no step is given");
-  expect_failure([&] { write_part<double>(out, "T", shape, mine, 1, -1); }, ErrorCode::state, "steps count up");
-  expect_failure([&] { write_part<double>(out, "a//b", shape, mine, 1); }, ErrorCode::invalid_argument, "empty");
-  expect_failure([&] { write_part<double>(out, "weir/x", shape, mine, 1); }, ErrorCode::invalid_argument, "kept for Weir");
-  expect_failure([&] { write_part<double>(out, "T/x", shape, mine, 1); }, ErrorCode::invalid_argument, "a variable and a group");
-  expect_failure([&] { out.write("scalar", std::vector<double>(1), {}).wait(); }, ErrorCode::invalid_argument, "no dimensions");
-  expect_failure([&] { write_part<double>(out, "huge", {1ULL << 40U, 1ULL << 40U}, Box{{0, 0}, {0, 0}}, 1); }, ErrorCode::invalid_argument, "2^63");
+  expect_failure(
+      [&] {
+        out.write("T", std::vector<double>(1000),
+                  {.shape = shape, .offset = mine.offset, .count = mine.count, .step = 1})
+            .wait();
+      },
+      ErrorCode::invalid_argument, "the buffer 1000");
+  expect_failure(
+      [&] {
+        out.write("T", std::vector<float>(data.size()),
+                  {.offset = mine.offset, .count = mine.count, .step = 1})
+            .wait();
+      },
+      ErrorCode::invalid_argument, "first written as float64");
+  expect_failure(
+      [&] {
+        write_part<double>(out, "T", {10, 5}, Box{{0, 0}, {0, 0}}, 1, 1);
+      },
+      ErrorCode::invalid_argument, "first written with [10, 4]");
+  expect_failure([&] { write_part<double>(out, "T", shape, mine, 1); }, ErrorCode::invalid_argument,
+                 "no step is given");
+  expect_failure([&] { write_part<double>(out, "T", shape, mine, 1, -1); }, ErrorCode::state,
+                 "steps count up");
+  expect_failure([&] { write_part<double>(out, "a//b", shape, mine, 1); }, ErrorCode::invalid_argument,
+                 "empty");
+  expect_failure([&] { write_part<double>(out, "weir/x", shape, mine, 1); }, ErrorCode::invalid_argument,
+                 "kept for Weir");
+  expect_failure([&] { write_part<double>(out, "T/x", shape, mine, 1); }, ErrorCode::invalid_argument,
+                 "a variable and a group");
+  expect_failure([&] { out.write("scalar", std::vector<double>(1), {}).wait(); }, ErrorCode::invalid_argument,
+                 "no dimensions");
+  expect_failure(
+      [&] {
+        write_part<double>(out, "huge", {1ULL << 40U, 1ULL << 40U}, Box{{0, 0}, {0, 0}}, 1);
+      },
+      ErrorCode::invalid_argument, "2^63");
   if (size_ > 1) {
-    expect_failure([&] { write_part<double>(out, "all", shape, Box::whole(shape), 1); }, ErrorCode::invalid_argument, "overlap");
+    expect_failure([&] { write_part<double>(out, "all", shape, Box::whole(shape), 1); },
+                   ErrorCode::invalid_argument, "overlap");
     expect_failure(
         [&] {
           const Extent mixed = rank_ == last ? Extent{20, 4} : shape;
@@ -313,8 +351,10 @@ TEST_P(Conformance, WrongArgumentsFailEverywhereAndLeaveTheFileWhole) {
   Reader in = open();
   expect_part<double>(in, "T", shape, Box::whole(shape), 1, 0);
   expect_part<double>(in, "T", shape, Box::whole(shape), 2, 1);
-  expect_failure([&] { expect_part<double>(in, "t", shape, mine, 1, 0); }, ErrorCode::not_found, "did you mean 'T'");
-  expect_failure([&] { expect_part<float>(in, "T", shape, mine, 1, 0); }, ErrorCode::invalid_argument, "holds float64");
+  expect_failure([&] { expect_part<double>(in, "t", shape, mine, 1, 0); }, ErrorCode::not_found,
+                 "did you mean 'T'");
+  expect_failure([&] { expect_part<float>(in, "T", shape, mine, 1, 0); }, ErrorCode::invalid_argument,
+                 "holds float64");
   in.close();
 }
 
@@ -401,11 +441,12 @@ TEST_P(Conformance, ChecksumsAreStoredAndVerified) {
   reader.close();
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Conformance, testing::ValuesIn(available_backends()), [](const auto& backend) {
-  std::string name = backend.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Backends, Conformance, testing::ValuesIn(available_backends()),
+                         [](const auto& backend) {
+                           std::string name = backend.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 

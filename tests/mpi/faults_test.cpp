@@ -1,4 +1,5 @@
-// Storage that fails, and what the program gets to see of it: the same error on every rank, no file under the name, no hang.
+// Storage that fails, and what the program gets to see of it: the same error on every rank, no file under the
+// name, no hang.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -23,7 +24,8 @@ std::string common_failure(const std::function<void()>& body) {
   } catch (const Error& error) {
     message = error.what();
   }
-  for (const std::string& other : mpi::Comm::duplicate(MPI_COMM_WORLD).gather_to_all(message)) EXPECT_EQ(other, message);
+  for (const std::string& other : mpi::Comm::duplicate(MPI_COMM_WORLD).gather_to_all(message))
+    EXPECT_EQ(other, message);
   return message;
 }
 
@@ -33,7 +35,8 @@ class Faults : public testing::Test {
     File out = session_.create(path_, {.backend = "faulty", .options = options, .checksums = true});
     for (int step = 0; step < steps; ++step) {
       const Box mine = part_of(shape_, 0, rank_, size_);
-      out.write("T", values_of<double>(shape_, mine, step), {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = step})
+      out.write("T", values_of<double>(shape_, mine, step),
+                {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = step})
           .wait();
     }
     out.set_attribute("title", "x");
@@ -50,7 +53,9 @@ class Faults : public testing::Test {
 TEST_F(Faults, EveryOperationCanFailOnOneRank) {
   const std::string rank = std::to_string(size_ - 1);
   for (const char* operation : {"create", "define", "reserve", "write", "attribute", "close"}) {
-    const std::string message = common_failure([&] { write_steps({{"fail", operation}, {"rank", rank}, {"error", "ENOSPC"}}); });
+    const std::string message = common_failure([&] {
+      write_steps({{"fail", operation}, {"rank", rank}, {"error", "ENOSPC"}});
+    });
     EXPECT_THAT(message, HasSubstr("f.dat")) << operation;
     EXPECT_THAT(message, HasSubstr("No space left on device; free some space")) << operation;
     EXPECT_THAT(message, HasSubstr("rank " + rank)) << operation;
@@ -75,7 +80,9 @@ TEST_F(Faults, AfterAFailureEveryCallSaysSo) {
   File out = session_.create(path_, {.backend = "faulty", .options = {{"fail", "write"}, {"rank", "0"}}});
   const Box mine = part_of(shape_, 0, rank_, size_);
   const auto write = [&] {
-    out.write("T", values_of<double>(shape_, mine, 0), {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = 0}).wait();
+    out.write("T", values_of<double>(shape_, mine, 0),
+              {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = 0})
+        .wait();
   };
   const auto cause = HasSubstr("write variable 'T', step 0: write (rank 0): Input/output error");
   EXPECT_THAT(common_failure(write), cause);
@@ -87,9 +94,11 @@ TEST_F(Faults, AfterAFailureEveryCallSaysSo) {
 
 TEST_F(Faults, AReadErrorReachesAllRanks) {
   write_steps({});
-  Reader in = session_.open(path_, {.backend = "faulty", .options = {{"fail", "read"}, {"rank", "0"}, {"after", "0"}}});
+  Reader in = session_.open(
+      path_, {.backend = "faulty", .options = {{"fail", "read"}, {"rank", "0"}, {"after", "0"}}});
   std::vector<double> all(60);
-  EXPECT_THAT(common_failure([&] { in.read("T", all, {.step = 0}); }), HasSubstr("rank 0): Input/output error"));
+  EXPECT_THAT(common_failure([&] { in.read("T", all, {.step = 0}); }),
+              HasSubstr("rank 0): Input/output error"));
   in.close();
 }
 
@@ -104,12 +113,15 @@ TEST_F(Faults, SilentlyLostDataIsFoundByVerification) {
 }
 
 TEST_F(Faults, BadPaths) {
-  const auto creating = [&](const std::string& path) { return common_failure([&] { session_.create(path, {.backend = "mpiio"}); }); };
+  const auto creating = [&](const std::string& path) {
+    return common_failure([&] { session_.create(path, {.backend = "mpiio"}); });
+  };
   EXPECT_THAT(creating(folder_ / "no/f"), HasSubstr("No such file or directory"));
   EXPECT_THAT(creating(folder_.path().string()), HasSubstr("Is a directory"));
   if (size_ > 1) {
-    EXPECT_THAT(common_failure([&] { session_.create(folder_ / (rank_ == 0 ? "a" : "b"), {.backend = "posix"}); }),
-                HasSubstr("differs between ranks"));
+    EXPECT_THAT(
+        common_failure([&] { session_.create(folder_ / (rank_ == 0 ? "a" : "b"), {.backend = "posix"}); }),
+        HasSubstr("differs between ranks"));
   }
   EXPECT_THAT(common_failure([&] { session_.open(folder_ / "none"); }), HasSubstr("No such file"));
 }
@@ -119,7 +131,8 @@ class FullDisk : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     int mounted = 0;
-    if (world_rank() == 0) mounted = ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=4m") == 0 ? 1 : 0;
+    if (world_rank() == 0)
+      mounted = ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=4m") == 0 ? 1 : 0;
     MPI_Bcast(&mounted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     mounted_ = mounted != 0;
     if (!mounted_) GTEST_SKIP() << "needs the right to mount a small file system";
@@ -135,16 +148,22 @@ class FullDisk : public testing::TestWithParam<std::string> {
 
 TEST_P(FullDisk, IsAnErrorOnEveryRankAndNothingIsLeft) {
   Session session(MPI_COMM_WORLD);
-  const std::string extension = GetParam().find("hdf5") != std::string::npos ? "f.h5" : GetParam().starts_with("adios2") ? "f.bp" : "f.dat";
+  const std::string extension = GetParam().find("hdf5") != std::string::npos ? "f.h5"
+                                : GetParam().starts_with("adios2")           ? "f.bp"
+                                                                             : "f.dat";
   const Extent shape = {2 << 20};  // 16 MiB
   const Box mine = part_of(shape, 0, world_rank(), world_size());
   const std::string message = common_failure([&] {
     File out = session.create(folder_ / extension, {.backend = GetParam()});
-    out.write("T", values_of<double>(shape, mine, 0), {.shape = shape, .offset = mine.offset, .count = mine.count}).wait();
+    out.write("T", values_of<double>(shape, mine, 0),
+              {.shape = shape, .offset = mine.offset, .count = mine.count})
+        .wait();
     out.close();
   });
   EXPECT_THAT(message, HasSubstr(extension));
-  EXPECT_THAT(message, AnyOf(HasSubstr("No space left"), HasSubstr("only"), HasSubstr("space"), HasSubstr("ENOSPC"))) << GetParam();
+  EXPECT_THAT(message,
+              AnyOf(HasSubstr("No space left"), HasSubstr("only"), HasSubstr("space"), HasSubstr("ENOSPC")))
+      << GetParam();
   EXPECT_THAT(folder_.names(), ElementsAre()) << GetParam();
 }
 

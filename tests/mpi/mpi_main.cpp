@@ -1,4 +1,5 @@
-// main() of every MPI test: the test passes only if it passes on all ranks; rank 0 speaks, others only to complain.
+// main() of every MPI test: the test passes only if it passes on all ranks; rank 0 speaks, others only to
+// complain.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

@@ -23,7 +23,9 @@ TEST_F(Wrappers, GatherToAllKeepsOrderAndLengths) {
   const std::string mine(static_cast<std::size_t>(rank_ * 37 % 11), static_cast<char>('a' + rank_));
   const auto all = comm_.gather_to_all(mine);
   ASSERT_EQ(all.size(), static_cast<std::size_t>(size_));
-  for (int r = 0; r < size_; ++r) EXPECT_EQ(all[static_cast<std::size_t>(r)], std::string(static_cast<std::size_t>(r * 37 % 11), static_cast<char>('a' + r)));
+  for (int r = 0; r < size_; ++r)
+    EXPECT_EQ(all[static_cast<std::size_t>(r)],
+              std::string(static_cast<std::size_t>(r * 37 % 11), static_cast<char>('a' + r)));
 }
 
 TEST_F(Wrappers, SumsOfLowerRanks) {
@@ -78,7 +80,8 @@ TEST_F(Wrappers, BoxTypesSelectTheBox) {
     });
     std::vector<unsigned char> packed(expected.size());
     int position = 0;
-    MPI_Pack(array.data(), 1, type.get(), packed.data(), static_cast<int>(packed.size()), &position, MPI_COMM_SELF);
+    MPI_Pack(array.data(), 1, type.get(), packed.data(), static_cast<int>(packed.size()), &position,
+             MPI_COMM_SELF);
     EXPECT_EQ(static_cast<std::size_t>(position), expected.size());
     EXPECT_EQ(packed, expected);
   }

@@ -53,7 +53,8 @@ class SharedFolder {
   std::vector<std::string> names() const {  // what stands in it now, sorted
     MPI_Barrier(MPI_COMM_WORLD);
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     MPI_Barrier(MPI_COMM_WORLD);
     return names;
@@ -63,7 +64,8 @@ class SharedFolder {
   std::filesystem::path path_;
 };
 
-// The part of the array that belongs to one of `parts`, cut along one dimension, uneven where it does not divide.
+// The part of the array that belongs to one of `parts`, cut along one dimension, uneven where it does not
+// divide.
 inline Box part_of(const Extent& shape, std::size_t dimension, int part, int parts) {
   Box box = Box::whole(shape);
   const std::uint64_t n = shape[dimension];
@@ -77,13 +79,15 @@ inline Box part_of(const Extent& shape, std::size_t dimension, int part, int par
 // A value that tells element, variable and step apart, in every type.
 template <class T>
 T value_at(std::uint64_t element, int seed) {
-  const auto mixed = static_cast<std::uint32_t>((element + 1) * 2654435761U + static_cast<std::uint64_t>(seed) * 40503U);
+  const auto mixed =
+      static_cast<std::uint32_t>((element + 1) * 2654435761U + static_cast<std::uint64_t>(seed) * 40503U);
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(mixed);
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(mixed % 100003) / 8;
   } else {
-    return T(static_cast<typename T::value_type>(mixed % 1009), -static_cast<typename T::value_type>(mixed % 13));
+    return T(static_cast<typename T::value_type>(mixed % 1009),
+             -static_cast<typename T::value_type>(mixed % 13));
   }
 }
 
@@ -91,7 +95,8 @@ template <class T>
 std::vector<T> values_of(const Extent& shape, const Box& box, int seed) {
   std::vector<T> values(volume(box.count));
   for_each_run(shape, box, [&](const Run& run) {
-    for (std::uint64_t i = 0; i < run.length; ++i) values[run.in_box + i] = value_at<T>(run.in_array + i, seed);
+    for (std::uint64_t i = 0; i < run.length; ++i)
+      values[run.in_box + i] = value_at<T>(run.in_array + i, seed);
     return true;
   });
   return values;

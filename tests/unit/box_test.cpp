@@ -81,10 +81,12 @@ TEST(Box, CopySharedMovesExactlyTheSharedElements) {
     std::vector<std::int32_t> source(volume(from.count));
     std::vector<std::int32_t> target(volume(to.count), -1);
     for_each_run(shape, from, [&](const weir::Run& run) {
-      for (std::uint64_t i = 0; i < run.length; ++i) source[run.in_box + i] = static_cast<std::int32_t>(run.in_array + i);
+      for (std::uint64_t i = 0; i < run.length; ++i)
+        source[run.in_box + i] = static_cast<std::int32_t>(run.in_array + i);
       return true;
     });
-    copy_shared(from, reinterpret_cast<const std::byte*>(source.data()), to, reinterpret_cast<std::byte*>(target.data()), 4);
+    copy_shared(from, reinterpret_cast<const std::byte*>(source.data()), to,
+                reinterpret_cast<std::byte*>(target.data()), 4);
     const auto inside = elements_of(shape, from);
     for_each_run(shape, to, [&](const weir::Run& run) {
       for (std::uint64_t i = 0; i < run.length; ++i) {
@@ -108,7 +110,8 @@ TEST(Box, FindOverlapAgreesWithComparingAllPairs) {
     }
     bool expected = false;
     for (std::size_t i = 0; i < boxes.size(); ++i) {
-      for (std::size_t j = i + 1; j < boxes.size(); ++j) expected = expected || intersect(boxes[i], boxes[j]).has_value();
+      for (std::size_t j = i + 1; j < boxes.size(); ++j)
+        expected = expected || intersect(boxes[i], boxes[j]).has_value();
     }
     const auto found = find_overlap(boxes);
     EXPECT_EQ(found.has_value(), expected);

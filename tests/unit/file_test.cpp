@@ -28,7 +28,8 @@ TEST_F(FileTest, ShortAndInterruptedWritesAreContinued) {
   const fs::path path = folder_ / "f";
   const Descriptor file = *open_file(path, O_CREAT | O_RDWR);
   int calls = 0;
-  const PwriteFunction three_bytes_at_a_time = [&](int fd, const void* data, std::size_t size, off_t offset) -> ssize_t {
+  const PwriteFunction three_bytes_at_a_time = [&](int fd, const void* data, std::size_t size,
+                                                   off_t offset) -> ssize_t {
     if (++calls % 2 == 0) {
       errno = EINTR;
       return -1;
@@ -51,7 +52,8 @@ TEST_F(FileTest, FailuresNamePathCauseAndAdvice) {
   EXPECT_THAT(status.error().message(), HasSubstr(path.string()));
   EXPECT_THAT(status.error().message(), HasSubstr("No space left on device; free some space"));
   const PwriteFunction nothing = [](int, const void*, std::size_t, off_t) -> ssize_t { return 0; };
-  EXPECT_FALSE(write_at(file.get(), "x", 1, 0, path, nothing)) << "a write that makes no progress must not loop";
+  EXPECT_FALSE(write_at(file.get(), "x", 1, 0, path, nothing))
+      << "a write that makes no progress must not loop";
   char byte = 0;
   EXPECT_EQ(read_at(file.get(), &byte, 1, 0, path).error().code, ErrorCode::corrupt);
   EXPECT_EQ(open_file(folder_ / "none", O_RDONLY).error().code, ErrorCode::not_found);
@@ -64,7 +66,8 @@ TEST_F(FileTest, TextAppearsWholeOrNotAtAll) {
   ASSERT_TRUE(write_text_atomically(path, "two"));
   EXPECT_EQ(*read_text(path), "two");
   EXPECT_FALSE(write_text_atomically(folder_ / "no" / "f", "x"));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1) << "no temporary files left";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1)
+      << "no temporary files left";
 }
 
 TEST_F(FileTest, FoldersReplaceFolders) {

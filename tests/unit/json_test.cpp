@@ -19,7 +19,8 @@ TEST(Json, SyntaxErrorsNameLineAndColumn) {
 }
 
 TEST(Json, MembersAreCheckedAndNamed) {
-  const Json json = *parse_json(R"({"n": 3, "neg": -1, "big": 18446744073709551615, "t": "x", "f": 1.5, "l": [1], "b": true})");
+  const Json json = *parse_json(
+      R"({"n": 3, "neg": -1, "big": 18446744073709551615, "t": "x", "f": 1.5, "l": [1], "b": true})");
   const JsonObject object = *JsonObject::of(json, "thing[2]");
   EXPECT_EQ(*object.size("n"), 3U);
   EXPECT_EQ(*object.size("big"), UINT64_MAX);
@@ -31,7 +32,8 @@ TEST(Json, MembersAreCheckedAndNamed) {
   EXPECT_TRUE(*object.boolean("b"));
   EXPECT_THAT(object.text("n").error().message(), HasSubstr("'thing[2].n' is not a text"));
   EXPECT_THAT(object.text("zz").error().message(), HasSubstr("'thing[2].zz' is missing"));
-  EXPECT_THAT(object.only({"nn", "neg", "big", "t", "f", "l", "b"}).error().message(), HasSubstr("did you mean 'nn'"));
+  EXPECT_THAT(object.only({"nn", "neg", "big", "t", "f", "l", "b"}).error().message(),
+              HasSubstr("did you mean 'nn'"));
   EXPECT_FALSE(JsonObject::of(*parse_json("[]"), ""));
 }
 

@@ -9,10 +9,19 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<Option> declared = {
-    {.name = "deflate", .kind = Option::Kind::integer, .fallback = "0", .help = "level", .least = 0, .most = 9},
+    {.name = "deflate",
+     .kind = Option::Kind::integer,
+     .fallback = "0",
+     .help = "level",
+     .least = 0,
+     .most = 9},
     {.name = "shuffle", .kind = Option::Kind::boolean, .fallback = "no", .help = "shuffle"},
     {.name = "chunk", .kind = Option::Kind::bytes, .fallback = "1MiB", .help = "chunk", .least = 1},
-    {.name = "mode", .kind = Option::Kind::word, .fallback = "auto", .help = "mode", .words = {"auto", "fast", "safe"}},
+    {.name = "mode",
+     .kind = Option::Kind::word,
+     .fallback = "auto",
+     .help = "mode",
+     .words = {"auto", "fast", "safe"}},
     {.name = "delay", .kind = Option::Kind::seconds, .fallback = "0", .help = "delay"},
 };
 
@@ -34,7 +43,8 @@ TEST(Options, DefaultsAndValues) {
 }
 
 TEST(Options, EveryMistakeIsNamed) {
-  EXPECT_THAT(failure_of({{"deflat", "4"}}), HasSubstr("backend 'x' has no option 'deflat'; did you mean 'deflate'?"));
+  EXPECT_THAT(failure_of({{"deflat", "4"}}),
+              HasSubstr("backend 'x' has no option 'deflat'; did you mean 'deflate'?"));
   EXPECT_THAT(failure_of({{"zzzzzz", "4"}}), HasSubstr("it can be deflate, shuffle"));
   EXPECT_THAT(failure_of({{"deflate", "10"}}), HasSubstr("at most 9"));
   EXPECT_THAT(failure_of({{"deflate", "four"}}), HasSubstr("option 'deflate': 'four' is not a whole number"));
@@ -51,7 +61,8 @@ TEST(Options, Quantities) {
   EXPECT_EQ(*parse_bytes("1.5GiB"), 3LL << 29);
   EXPECT_EQ(*parse_bytes("4k"), 4096);
   EXPECT_EQ(*parse_bytes("4 MiB"), 4 << 20);
-  for (const char* bad : {"", "x", "-1", "1e400", "9e18T", "4MiBB", "nan", "inf"}) EXPECT_FALSE(parse_bytes(bad)) << bad;
+  for (const char* bad : {"", "x", "-1", "1e400", "9e18T", "4MiBB", "nan", "inf"})
+    EXPECT_FALSE(parse_bytes(bad)) << bad;
   EXPECT_DOUBLE_EQ(*parse_seconds("5min"), 300);
   EXPECT_EQ(format_bytes(1023), "1023 B");
   EXPECT_EQ(format_bytes(1536), "1.5 KiB");

@@ -48,11 +48,17 @@ TEST(RawLayout, DamagedSidecarsAreRefusedInWords) {
   EXPECT_THAT(failure_with([](Json& j) { j["weir_file"] = 2; }), HasSubstr("format version 2"));
   EXPECT_THAT(failure_with([](Json& j) { j["byte_order"] = "big"; }), HasSubstr("big-endian"));
   EXPECT_THAT(failure_with([](Json& j) { j["size"] = 246; }), HasSubstr("beyond the end"));
-  EXPECT_THAT(failure_with([](Json& j) { j["variables"][0]["shape"] = {1ULL << 62U, 8}; }), HasSubstr("2^63"));
-  EXPECT_THAT(failure_with([](Json& j) { j["variables"][0]["type"] = "flaot"; }), HasSubstr("unknown element type"));
+  EXPECT_THAT(failure_with([](Json& j) {
+                j["variables"][0]["shape"] = {1ULL << 62U, 8};
+              }),
+              HasSubstr("2^63"));
+  EXPECT_THAT(failure_with([](Json& j) { j["variables"][0]["type"] = "flaot"; }),
+              HasSubstr("unknown element type"));
   EXPECT_THAT(failure_with([](Json& j) { j["variables"][1]["offsets"] = {0, 1}; }), HasSubstr("not stepped"));
-  EXPECT_THAT(failure_with([](Json& j) { j["variables"][0]["offsets"][0] = -1; }), HasSubstr("variables[0].offsets"));
-  EXPECT_THAT(failure_with([](Json& j) { j["attributes"][1]["values"][0] = nullptr; }), HasSubstr("attributes[1].values"));
+  EXPECT_THAT(failure_with([](Json& j) { j["variables"][0]["offsets"][0] = -1; }),
+              HasSubstr("variables[0].offsets"));
+  EXPECT_THAT(failure_with([](Json& j) { j["attributes"][1]["values"][0] = nullptr; }),
+              HasSubstr("attributes[1].values"));
   EXPECT_THAT(failure_with([](Json& j) { j.erase("variables"); }), HasSubstr("'variables' is missing"));
 }
 

@@ -42,7 +42,8 @@ class Serial : public testing::TestWithParam<std::string> {
 std::vector<std::string> serial_file_backends() {
   std::vector<std::string> names;
   for (const backends::Entry& entry : backends::table()) {
-    if (entry.missing.empty() && entry.stores_files && !entry.needs_mpi && entry.name != "faulty") names.emplace_back(entry.name);
+    if (entry.missing.empty() && entry.stores_files && !entry.needs_mpi && entry.name != "faulty")
+      names.emplace_back(entry.name);
   }
   return names;
 }
@@ -57,7 +58,8 @@ TEST_P(Serial, WritesAndReads) {
   in.close();
 }
 
-// Whatever is cut off or overwritten: an error or the right data, never a crash and never silence where checksums are.
+// Whatever is cut off or overwritten: an error or the right data, never a crash and never silence where
+// checksums are.
 TEST_P(Serial, DamagedFilesAreNoticed) {
   const fs::path original = write_sample(GetParam(), true);
   std::vector<fs::path> parts;
@@ -99,11 +101,12 @@ TEST_P(Serial, DamagedFilesAreNoticed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Serial, testing::ValuesIn(serial_file_backends()), [](const auto& backend) {
-  std::string name = backend.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Backends, Serial, testing::ValuesIn(serial_file_backends()),
+                         [](const auto& backend) {
+                           std::string name = backend.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 class SerialSession : public Serial {};
 INSTANTIATE_TEST_SUITE_P(Once, SerialSession, testing::Values(""));
@@ -119,13 +122,21 @@ std::string failure_of(const std::function<void()>& body) {
 
 TEST_P(SerialSession, BadPathsAndNamesAreExplained) {
   const std::string folder = folder_.string();
-  EXPECT_THAT(failure_of([&] { session_.create(folder + "/no/such/f.dat"); }), HasSubstr("No such file or directory"));
-  EXPECT_THAT(failure_of([&] { session_.create(folder, {.backend = "posix"}); }), HasSubstr("not of a folder"));
-  EXPECT_THAT(failure_of([&] { session_.create("", {.backend = "posix"}); }), HasSubstr("not the name of a file"));
-  EXPECT_THAT(failure_of([&] { session_.create("/dev/null", {.backend = "posix"}); }), HasSubstr("/dev/null"));
-  EXPECT_THAT(failure_of([&] { session_.create(folder + "/f", {.backend = "hdf6"}); }), HasSubstr("did you mean 'hdf5'"));
-  EXPECT_THAT(failure_of([&] { session_.create(folder + "/f", {.backend = "mpiio"}); }), HasSubstr("needs MPI"));
-  EXPECT_THAT(failure_of([&] { session_.create(folder + "/f", {.backend = "posix", .options = {{"algnment", "3"}}}); }),
+  EXPECT_THAT(failure_of([&] { session_.create(folder + "/no/such/f.dat"); }),
+              HasSubstr("No such file or directory"));
+  EXPECT_THAT(failure_of([&] { session_.create(folder, {.backend = "posix"}); }),
+              HasSubstr("not of a folder"));
+  EXPECT_THAT(failure_of([&] { session_.create("", {.backend = "posix"}); }),
+              HasSubstr("not the name of a file"));
+  EXPECT_THAT(failure_of([&] { session_.create("/dev/null", {.backend = "posix"}); }),
+              HasSubstr("/dev/null"));
+  EXPECT_THAT(failure_of([&] { session_.create(folder + "/f", {.backend = "hdf6"}); }),
+              HasSubstr("did you mean 'hdf5'"));
+  EXPECT_THAT(failure_of([&] { session_.create(folder + "/f", {.backend = "mpiio"}); }),
+              HasSubstr("needs MPI"));
+  EXPECT_THAT(failure_of([&] {
+                session_.create(folder + "/f", {.backend = "posix", .options = {{"algnment", "3"}}});
+              }),
               HasSubstr("did you mean 'alignment'"));
   EXPECT_THAT(failure_of([&] { session_.open(folder + "/none"); }), HasSubstr("No such file"));
   std::ofstream(folder_ / "foreign") << "just some text";
@@ -151,7 +162,8 @@ TEST_P(SerialSession, UsingAClosedFile) {
   File out = session_.create(path);
   out.close();
   EXPECT_THAT(failure_of([&] { out.close(); }), HasSubstr("closed"));
-  EXPECT_THAT(failure_of([&] { out.write("v", std::vector<int>{1}, {.shape = {1}}).wait(); }), HasSubstr("closed"));
+  EXPECT_THAT(failure_of([&] { out.write("v", std::vector<int>{1}, {.shape = {1}}).wait(); }),
+              HasSubstr("closed"));
 }
 
 TEST_P(SerialSession, FlippedBytesFailVerification) {
@@ -170,8 +182,10 @@ TEST_P(SerialSession, FlippedBytesFailVerification) {
 }
 
 TEST(Names, OnlyThoseEveryFormatCanStore) {
-  for (const char* good : {"T", "fields/T", "a b", "ü", "T.1"}) EXPECT_TRUE(session::check_name(good)) << good;
-  for (const char* bad : {"", "/T", "T/", "a//b", ".", "a/../b", "weir/x", "a\nb"}) EXPECT_FALSE(session::check_name(bad)) << bad;
+  for (const char* good : {"T", "fields/T", "a b", "ü", "T.1"})
+    EXPECT_TRUE(session::check_name(good)) << good;
+  for (const char* bad : {"", "/T", "T/", "a//b", ".", "a/../b", "weir/x", "a\nb"})
+    EXPECT_FALSE(session::check_name(bad)) << bad;
   EXPECT_FALSE(session::check_name(std::string(256, 'x')));
 }
 

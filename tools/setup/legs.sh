@@ -23,6 +23,7 @@ leg_result() {
 # why_not_leg NAME: prints why this leg cannot be run here; nothing when it can
 why_not_leg() {
   case $1 in
+    fuzz) command -v clang++ >/dev/null || echo "clang is not installed" ;;
     mpich) command -v mpicxx.mpich >/dev/null || echo "MPICH is not installed" ;;
     debian13) why_not_debian13 ;;
   esac
@@ -77,9 +78,9 @@ report_leg() {
   enough_tests $((passed + failed)) "$minimum" || too_few=1
 }
 
-# minimum_for LEG: the whole set is expected of the ordinary builds only; a filter or a build without MPI has fewer tests
+# minimum_for LEG: the whole set is expected of the ordinary builds only; a filter or builds of a part have fewer tests
 minimum_for() {
-  if [[ -n $filter || $1 == no-mpi ]]; then echo 1; else echo "$minimum_tests"; fi
+  if [[ -n $filter || $1 == no-mpi || $1 == fuzz ]]; then echo 1; else echo "$minimum_tests"; fi
 }
 
 # finish_check: the legs once more if there were several, then the sum alone on the last line. Returns the verdict.

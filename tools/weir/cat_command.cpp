@@ -20,12 +20,14 @@ struct Arguments : InputArguments {
 constexpr std::uint64_t bytes_at_a_time = 16U << 20U;
 
 Status write_to_stdout(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) return fail_errno(errno, "write", "standard output");
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    return fail_errno(errno, "write", "standard output");
   return {};
 }
 
 // A line per row of the fastest dimension, a blank line between planes.
-std::string as_text(Type type, const Box& piece, const Box& whole, const std::byte* data, std::uint64_t first_element) {
+std::string as_text(Type type, const Box& piece, const Box& whole, const std::byte* data,
+                    std::uint64_t first_element) {
   const std::uint64_t row = whole.count.back();
   const std::uint64_t plane = whole.count.size() > 1 ? row * whole.count[whole.count.size() - 2] : 0;
   std::string text;
@@ -63,8 +65,9 @@ Status print_variable(const Arguments& arguments) {
                          .step = arguments.step,
                          .data = buffer.data(),
                          .elements = volume(piece.count)}));
-    WEIR_TRY(write_to_stdout(arguments.raw ? std::string(reinterpret_cast<const char*>(buffer.data()), buffer.size())
-                                           : as_text(info.type, piece, wanted, buffer.data(), element)));
+    WEIR_TRY(write_to_stdout(arguments.raw
+                                 ? std::string(reinterpret_cast<const char*>(buffer.data()), buffer.size())
+                                 : as_text(info.type, piece, wanted, buffer.data(), element)));
     element += volume(piece.count);
   }
   if (!arguments.raw && element > 0) WEIR_TRY(write_to_stdout("\n"));

@@ -19,7 +19,8 @@ std::string words_after(const CLI::App& command) {
 // One line per command path: "weir platform show) words=...".
 void append_cases(const CLI::App& command, const std::string& path, std::string& cases) {
   cases += fmt::format("    '{}') words='{}' ;;\n", path, words_after(command));
-  for (const CLI::App* sub : command.get_subcommands({})) append_cases(*sub, path + " " + sub->get_name(), cases);
+  for (const CLI::App* sub : command.get_subcommands({}))
+    append_cases(*sub, path + " " + sub->get_name(), cases);
 }
 
 // Made from the same declarations as the parser, so it knows every command and option there is.
@@ -49,7 +50,8 @@ complete -F _weir weir ./weir
 }  // namespace
 
 void add_completion_command(CLI::App& app, Context&) {
-  auto* command = app.add_subcommand("completion", "Print a completion script for bash (zsh: run bashcompinit first)");
+  auto* command =
+      app.add_subcommand("completion", "Print a completion script for bash (zsh: run bashcompinit first)");
   command->footer("Example:\n  source <(weir completion)");
   command->callback([&app] { fmt::print("{}", bash_completion(app)); });
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "build_info.hpp"
 #include "commands.hpp"
 #include "core/options.hpp"
 #include "demo.hpp"
@@ -35,11 +36,13 @@ class Folder {
       return Folder(path, false);
     }
     const char* base = std::getenv("TMPDIR");
-    std::string path = (wanted.empty() ? std::string(base == nullptr ? "/tmp" : base) : wanted) + "/weir-demo-XXXXXX";
+    std::string path =
+        (wanted.empty() ? std::string(base == nullptr ? "/tmp" : base) : wanted) + "/weir-demo-XXXXXX";
     if (::mkdtemp(path.data()) == nullptr) return fail_errno(errno, "create a folder", path);
     return Folder(path, true);
   }
-  Folder(Folder&& other) noexcept : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, false)) {}
+  Folder(Folder&& other) noexcept
+      : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, false)) {}
   Folder& operator=(Folder&&) = delete;
   ~Folder() {
     std::error_code ignored;
@@ -58,8 +61,18 @@ Status check_space(const std::string& folder, const DemoSettings& settings) {
   const auto space = fs::space(folder, error);
   const std::uint64_t needed = 8 * settings.bytes * static_cast<std::uint64_t>(settings.steps);
   if (error || space.available >= needed) return {};
-  return fail(ErrorCode::io, fmt::format("{} has {} free, the demo needs about {}", folder, format_bytes(space.available), format_bytes(needed)),
+  return fail(ErrorCode::io,
+              fmt::format("{} has {} free, the demo needs about {}", folder, format_bytes(space.available),
+                          format_bytes(needed)),
               "use --folder or a smaller --size");
+}
+
+void print_hints(const std::string& folder) {
+  fmt::print("\nThe files are in {}. Look at them with Weir or with their own tools:\n", folder);
+  fmt::print("  weir ls {}/demo-posix.dat\n", folder);
+  if (*build::hdf5_version != '\0') fmt::print("  h5dump -H {}/demo.h5\n", folder);
+  if (*build::adios2_version != '\0' && fs::exists(build::bpls))
+    fmt::print("  {} {}/demo-bp5.bp\n", build::bpls, folder);
 }
 
 Status demo(Arguments arguments) {
@@ -70,14 +83,13 @@ Status demo(Arguments arguments) {
 
   WEIR_ASSIGN(const Folder folder, Folder::make(arguments.keep, arguments.settings.folder));
   WEIR_TRY(check_space(folder.path(), arguments.settings));
-  std::vector<std::string> words = {"demo",   "--as-rank",    "--folder", folder.path(), "--size",
-                                    arguments.size, "--steps", std::to_string(arguments.settings.steps)};
+  std::vector<std::string> words = {
+      "demo",   "--as-rank",    "--folder", folder.path(),
+      "--size", arguments.size, "--steps",  std::to_string(arguments.settings.steps)};
   if (arguments.settings.json) words.emplace_back("--json");
   WEIR_TRY(run_ranks(arguments.settings.ranks, words));
   if (!arguments.settings.json && arguments.keep) {
-    fmt::print("\nThe files are in {}/. Look at them with Weir or with their own tools:\n"
-               "  weir ls {}/demo.h5        h5dump -H {}/demo.h5        bpls {}/demo-bp5.bp\n",
-               folder.path(), folder.path(), folder.path(), folder.path());
+    print_hints(folder.path());
   } else if (!arguments.settings.json) {
     fmt::print("\n{}\n", styled("Keep the files to look at them: weir demo --keep", Style::dim));
   }
@@ -87,16 +99,23 @@ Status demo(Arguments arguments) {
 }  // namespace
 
 void add_demo_command(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("demo", "The same array through every storage backend, by MPI ranks, verified and timed");
+  auto* command = app.add_subcommand(
+      "demo", "The same array through every storage backend, by MPI ranks, verified and timed");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("-n,--ranks", arguments->settings.ranks, "MPI ranks")->capture_default_str()->check(CLI::Range(1, 1024));
+  command->add_option("-n,--ranks", arguments->settings.ranks, "MPI ranks")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
   command->add_option("--size", arguments->size, "Bytes of the array in each step")->capture_default_str();
-  command->add_option("--steps", arguments->settings.steps, "Steps written to each file")->capture_default_str()->check(CLI::Range(1, 1000));
-  command->add_option("--folder", arguments->settings.folder, "Where to write (default: the temporary folder; with --keep: weir-demo)");
+  command->add_option("--steps", arguments->settings.steps, "Steps written to each file")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--folder", arguments->settings.folder,
+                      "Where to write (default: the temporary folder; with --keep: weir-demo)");
   command->add_flag("--keep", arguments->keep, "Keep the files");
   command->add_flag("--json", arguments->settings.json, "Print JSON");
   command->add_flag("--as-rank", arguments->as_rank)->group("");
-  command->footer("Examples:\n  weir demo\n  weir demo --keep\n  weir demo -n 8 --size 256MiB --folder /scratch");
+  command->footer(
+      "Examples:\n  weir demo\n  weir demo --keep\n  weir demo -n 8 --size 256MiB --folder /scratch");
   command->callback([arguments, &context] { context.exit_code = report(demo(*arguments)); });
 }
 

@@ -31,12 +31,15 @@ std::string file_of(std::string_view backend) {
   return "demo-" + std::string(backend) + ".dat";
 }
 
-// One smooth field in row blocks for writing and, to be sure that files do not depend on who wrote them, column blocks for reading.
+// One smooth field in row blocks for writing and, to be sure that files do not depend on who wrote them,
+// column blocks for reading.
 class Field {
  public:
-  Field(const DemoSettings& settings, int rank, int ranks) : rank_(static_cast<std::uint64_t>(rank)), ranks_(static_cast<std::uint64_t>(ranks)) {
+  Field(const DemoSettings& settings, int rank, int ranks)
+      : rank_(static_cast<std::uint64_t>(rank)), ranks_(static_cast<std::uint64_t>(ranks)) {
     const std::uint64_t elements = std::max<std::uint64_t>(1, settings.bytes / sizeof(double));
-    columns_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(elements))));
+    columns_ =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(elements))));
     rows_ = elements / columns_;
   }
   Extent shape() const { return {rows_, columns_}; }
@@ -66,47 +69,75 @@ class Field {
   std::uint64_t columns_ = 0;
 };
 
-double seconds_since(double start) { return MPI_Wtime() - start; }
+// Adds up the time spent in I/O, leaving out what the demo computes in between.
+class Stopwatch {
+ public:
+  template <class Body>
+  auto timed(Body&& body) {
+    const double start = MPI_Wtime();
+    struct Add {
+      double& total;
+      double start;
+      ~Add() { total += MPI_Wtime() - start; }
+    } add{seconds_, start};
+    return body();
+  }
+  double seconds() const { return seconds_; }
 
-void write_file(Session& session, const std::string& path, const std::string& backend, const Field& field, int steps) {
+ private:
+  double seconds_ = 0;
+};
+
+double write_file(Session& session, const std::string& path, const std::string& backend, const Field& field,
+                  int steps) {
   const auto block = field.row_block();
   std::vector<double> data;
-  File out = session.create(path, {.backend = backend, .checksums = true});
+  Stopwatch io;
+  File out = io.timed([&] { return session.create(path, {.backend = backend, .checksums = true}); });
   for (int step = 0; step < steps; ++step) {
     field.fill(data, block, step);
-    out.write("temperature", data, {.shape = field.shape(), .offset = block.first, .count = block.second, .step = step}).wait();
+    io.timed([&] {
+      out.write("temperature", data,
+                {.shape = field.shape(), .offset = block.first, .count = block.second, .step = step})
+          .wait();
+    });
   }
-  out.set_attribute("title", "weir demo");
-  out.set_variable_attribute("temperature", "unit", "K");
-  out.close();
+  io.timed([&] {
+    out.set_attribute("title", "weir demo");
+    out.set_variable_attribute("temperature", "unit", "K");
+    out.close();
+  });
+  return io.seconds();
 }
 
-bool read_file(Session& session, const std::string& path, const Field& field, int steps) {
+// The time it took, and whether the values are those that were written.
+std::pair<double, bool> read_file(Session& session, const std::string& path, const Field& field, int steps) {
   const auto block = field.column_block();
   std::vector<double> data(block.second[0] * block.second[1]);
   std::vector<double> expected;
   bool same = true;
-  Reader in = session.open(path);
+  Stopwatch io;
+  Reader in = io.timed([&] { return session.open(path); });
   for (int step = 0; step < steps; ++step) {
-    in.read("temperature", data, {.offset = block.first, .count = block.second, .step = step});
+    io.timed(
+        [&] { in.read("temperature", data, {.offset = block.first, .count = block.second, .step = step}); });
     field.fill(expected, block, step);
     same = same && data == expected;
   }
-  in.close();
-  return same;
+  io.timed([&] { in.close(); });
+  return {io.seconds(), same};
 }
 
-Outcome try_backend(Session& session, const std::string& backend, const DemoSettings& settings, const Field& field) {
+Outcome try_backend(Session& session, const std::string& backend, const DemoSettings& settings,
+                    const Field& field) {
   Outcome outcome{.backend = backend, .file = file_of(backend)};
   const std::string path = settings.folder + "/" + outcome.file;
   try {
     MPI_Barrier(session.compute());
-    const double before_write = MPI_Wtime();
-    write_file(session, path, backend, field, settings.steps);
-    outcome.write_seconds = seconds_since(before_write);
-    const double before_read = MPI_Wtime();
-    int verified = read_file(session, path, field, settings.steps) ? 1 : 0;
-    outcome.read_seconds = seconds_since(before_read);
+    outcome.write_seconds = write_file(session, path, backend, field, settings.steps);
+    const auto [seconds, same] = read_file(session, path, field, settings.steps);
+    outcome.read_seconds = seconds;
+    int verified = same ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &verified, 1, MPI_INT, MPI_MIN, session.compute());
     outcome.verified = verified != 0;
     if (!outcome.verified) outcome.failure = "read back other values than were written";
@@ -122,19 +153,22 @@ double rate(const DemoSettings& settings, const Field& field, double seconds) {
 
 void print_table(const std::vector<Outcome>& outcomes, const DemoSettings& settings, const Field& field) {
   using Align = Table::Align;
-  Table table({"backend", "file", "write MiB/s", "read MiB/s", "verified"}, {Align::left, Align::left, Align::right, Align::right, Align::left});
+  Table table({"backend", "file", "write MiB/s", "read MiB/s", "verified"},
+              {Align::left, Align::left, Align::right, Align::right, Align::left});
   for (const Outcome& outcome : outcomes) {
     if (!outcome.failure.empty()) {
       table.add({outcome.backend, outcome.file, "-", "-", styled("no: " + outcome.failure, Style::red)});
     } else {
-      table.add({outcome.backend, outcome.file, fmt::format("{:.0f}", rate(settings, field, outcome.write_seconds)),
-                 fmt::format("{:.0f}", rate(settings, field, outcome.read_seconds)), styled("yes", Style::green)});
+      table.add(
+          {outcome.backend, outcome.file, fmt::format("{:.0f}", rate(settings, field, outcome.write_seconds)),
+           fmt::format("{:.0f}", rate(settings, field, outcome.read_seconds)), styled("yes", Style::green)});
     }
   }
   fmt::print("{}", table.text());
 }
 
-void print_json(const std::vector<Outcome>& outcomes, const DemoSettings& settings, const Field& field, int ranks) {
+void print_json(const std::vector<Outcome>& outcomes, const DemoSettings& settings, const Field& field,
+                int ranks) {
   Json json = {{"ranks", ranks}, {"steps", settings.steps}, {"bytes_per_step", field.bytes()}};
   json["backends"] = Json::array();
   for (const Outcome& outcome : outcomes) {
@@ -158,9 +192,10 @@ Status run(const DemoSettings& settings) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const Field field(settings, rank, ranks);
   if (rank == 0 && !settings.json) {
-    fmt::print("One array [{}, {}] of float64 ({}), {} steps, written in row blocks by {} ranks, with checksums,\n"
-               "and read back in column blocks, through every backend that stores files:\n\n",
-               field.shape()[0], field.shape()[1], format_bytes(field.bytes()), settings.steps, ranks);
+    fmt::print(
+        "One array [{}, {}] of float64 ({}), {} steps, written in row blocks by {} ranks, with checksums,\n"
+        "and read back in column blocks, through every backend that stores files:\n\n",
+        field.shape()[0], field.shape()[1], format_bytes(field.bytes()), settings.steps, ranks);
     std::fflush(stdout);
   }
   std::vector<Outcome> outcomes;
@@ -176,8 +211,10 @@ Status run(const DemoSettings& settings) {
   } else {
     print_table(outcomes, settings, field);
   }
-  const auto failed = std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return !o.failure.empty(); });
-  if (failed > 0) return fail(ErrorCode::io, fmt::format("{} of {} backends failed", failed, outcomes.size()));
+  const auto failed =
+      std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return !o.failure.empty(); });
+  if (failed > 0)
+    return fail(ErrorCode::io, fmt::format("{} of {} backends failed", failed, outcomes.size()));
   return {};
 }
 

@@ -14,7 +14,8 @@ namespace weir::cli {
 
 namespace {
 
-// What MPI has to be told before it runs as root, or more ranks than cores; harmless to the MPI library that does not know it.
+// What MPI has to be told before it runs as root, or more ranks than cores; harmless to the MPI library that
+// does not know it.
 void allow_root_and_oversubscription() {
   constexpr int keep = 0;  // what the user set stays
   for (const auto& [name, value] : {std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},

@@ -17,7 +17,8 @@ struct Arguments : InputArguments {
 std::string describe_steps(const std::vector<std::int64_t>& steps) {
   if (steps.size() < 4) return fmt::format("{}", fmt::join(steps, ","));
   bool even = true;
-  for (std::size_t i = 2; i < steps.size(); ++i) even = even && steps[i] - steps[i - 1] == steps[1] - steps[0];
+  for (std::size_t i = 2; i < steps.size(); ++i)
+    even = even && steps[i] - steps[i - 1] == steps[1] - steps[0];
   const std::string increment = steps[1] - steps[0] == 1 ? "" : fmt::format(" by {}", steps[1] - steps[0]);
   return even ? fmt::format("{}..{}{}", steps.front(), steps.back(), increment)
               : fmt::format("{},{},...,{}", steps[0], steps[1], steps.back());
@@ -52,7 +53,8 @@ Json to_json(const session::InputFile& file) {
   }
   json["attributes"] = Json::array();
   for (const backends::Attribute& attribute : file.attributes()) {
-    Json item = {{"variable", attribute.variable.empty() ? Json() : Json(attribute.variable)}, {"name", attribute.name}};
+    Json item = {{"variable", attribute.variable.empty() ? Json() : Json(attribute.variable)},
+                 {"name", attribute.name}};
     if (const auto* text = std::get_if<std::string>(&attribute.value)) {
       item["text"] = *text;
     } else {
@@ -79,9 +81,10 @@ Status list(const Arguments& arguments) {
   Table table({"variable", "type", "shape", "steps", "size", "checksums"},
               {Align::left, Align::left, Align::left, Align::left, Align::right, Align::left});
   for (const session::Contents& entry : file->contents()) {
-    const std::string steps = !entry.info.stepped ? "-" : fmt::format("{} ({})", entry.steps.size(), describe_steps(entry.steps));
-    table.add({entry.info.name, std::string(name_of(entry.info.type)), format_extent(entry.info.shape), steps, format_bytes(bytes_of(entry)),
-               file->has_checksums(entry.info.name) ? "xxh3" : "-"});
+    const std::string steps =
+        !entry.info.stepped ? "-" : fmt::format("{} ({})", entry.steps.size(), describe_steps(entry.steps));
+    table.add({entry.info.name, std::string(name_of(entry.info.type)), format_extent(entry.info.shape), steps,
+               format_bytes(bytes_of(entry)), file->has_checksums(entry.info.name) ? "xxh3" : "-"});
   }
   fmt::print("{}", table.text());
   for (const backends::Attribute& attribute : file->attributes()) {
@@ -94,7 +97,8 @@ Status list(const Arguments& arguments) {
 }  // namespace
 
 void add_ls_command(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("ls", "List the variables, steps and attributes of a file, whatever its format");
+  auto* command =
+      app.add_subcommand("ls", "List the variables, steps and attributes of a file, whatever its format");
   auto arguments = std::make_shared<Arguments>();
   add_input_arguments(*command, *arguments);
   command->add_flag("--json", arguments->json, "Print JSON");

@@ -30,14 +30,10 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
 
 int run(int argc, char** argv) {
   using namespace weir::cli;
-  CLI::App app("Weir decides where the I/O of a parallel program happens, and shows what the I/O system did.", "weir");
+  CLI::App app("Weir decides where the I/O of a parallel program happens, and shows what the I/O system did.",
+               "weir");
   app.set_version_flag("--version", weir::version_text);
   app.require_subcommand(1);
-  app.footer(
-      "Start here:\n"
-      "  weir demo              the same array through every storage backend, verified and timed\n"
-      "  weir version           what this build can do\n"
-      "  weir COMMAND --help    each command, with examples");
   Context context;
 #ifdef WEIR_WITH_MPI
   add_demo_command(app, context);
@@ -48,6 +44,12 @@ int run(int argc, char** argv) {
   add_platform_command(app, context);
   add_version_command(app, context);
   add_completion_command(app, context);
+  // Last: subcommands made before do not inherit it.
+  app.footer(
+      "Start here:\n"
+      "  weir demo              the same array through every storage backend, verified and timed\n"
+      "  weir version           what this build can do\n"
+      "  weir COMMAND --help    each command, with examples");
   // CLI11 would only say that a subcommand is required.
   if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
     fmt::print(stderr, "{}", unknown);

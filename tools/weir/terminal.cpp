@@ -39,17 +39,30 @@ std::string styled(std::string_view text, Style style) {
   if (!stdout_has_colors()) return std::string(text);
   const char* code = "";
   switch (style) {
-    case Style::bold: code = "1"; break;
-    case Style::dim: code = "2"; break;
-    case Style::red: code = "31"; break;
-    case Style::green: code = "32"; break;
-    case Style::yellow: code = "33"; break;
-    case Style::cyan: code = "36"; break;
+    case Style::bold:
+      code = "1";
+      break;
+    case Style::dim:
+      code = "2";
+      break;
+    case Style::red:
+      code = "31";
+      break;
+    case Style::green:
+      code = "32";
+      break;
+    case Style::yellow:
+      code = "33";
+      break;
+    case Style::cyan:
+      code = "36";
+      break;
   }
   return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
 }
 
-Table::Table(std::vector<std::string> titles, std::vector<Align> alignment) : alignment_(std::move(alignment)) {
+Table::Table(std::vector<std::string> titles, std::vector<Align> alignment)
+    : alignment_(std::move(alignment)) {
   if (titles.size() != alignment_.size()) throw std::logic_error("a table needs one alignment per title");
   for (std::string& title : titles) title = styled(title, Style::bold);
   rows_.push_back(std::move(titles));

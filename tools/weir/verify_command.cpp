@@ -54,13 +54,19 @@ Status verify(const Arguments& arguments) {
       continue;
     }
     Progress progress(name);
-    WEIR_ASSIGN(const auto verdict, in(file->verify(name, static_cast<std::uint64_t>(budget), [&](std::uint64_t b) { progress.show(b); }),
+    WEIR_ASSIGN(const auto verdict, in(file->verify(name, static_cast<std::uint64_t>(budget),
+                                                    [&](std::uint64_t b) { progress.show(b); }),
                                        fmt::format("verify variable '{}'", name), file->path()));
     ++checked;
-    json["variables"].push_back({{"name", name}, {"checksums", true}, {"blocks", verdict.blocks}, {"bytes", verdict.bytes}, {"damaged", verdict.damaged}});
+    json["variables"].push_back({{"name", name},
+                                 {"checksums", true},
+                                 {"blocks", verdict.blocks},
+                                 {"bytes", verdict.bytes},
+                                 {"damaged", verdict.damaged}});
     if (!arguments.json) {
       const bool good = verdict.damaged.empty();
-      fmt::print("{:<9} {}: {} blocks, {}\n", good ? styled("ok", Style::green) + "       " : styled("DAMAGED", Style::red) + "  ", name,
+      fmt::print("{:<9} {}: {} blocks, {}\n",
+                 good ? styled("ok", Style::green) + "       " : styled("DAMAGED", Style::red) + "  ", name,
                  verdict.blocks, format_bytes(verdict.bytes));
     }
     damaged.insert(damaged.end(), verdict.damaged.begin(), verdict.damaged.end());
@@ -70,10 +76,13 @@ Status verify(const Arguments& arguments) {
   if (!damaged.empty()) {
     std::string list;
     for (const std::string& block : damaged) list += "\n  " + block;
-    return in(Status(fail(ErrorCode::corrupt, fmt::format("{} blocks do not match their checksums:{}", damaged.size(), list))), "verify", file->path());
+    return in(Status(fail(ErrorCode::corrupt,
+                          fmt::format("{} blocks do not match their checksums:{}", damaged.size(), list))),
+              "verify", file->path());
   }
   if (checked == 0) {
-    return in(Status(fail(ErrorCode::not_found, "the file holds no checksums", "write it with checksums on to have something to verify")),
+    return in(Status(fail(ErrorCode::not_found, "the file holds no checksums",
+                          "write it with checksums on to have something to verify")),
               "verify", file->path());
   }
   return {};
@@ -82,12 +91,14 @@ Status verify(const Arguments& arguments) {
 }  // namespace
 
 void add_verify_command(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("verify", "Read a file and compare every block with its stored checksum");
+  auto* command =
+      app.add_subcommand("verify", "Read a file and compare every block with its stored checksum");
   auto arguments = std::make_shared<Arguments>();
   add_input_arguments(*command, *arguments);
   command->add_option("--buffer", arguments->buffer, "Memory to use")->capture_default_str();
   command->add_flag("--json", arguments->json, "Print JSON");
-  command->footer("Exits with 1 if a block is damaged or the file holds no checksums.\n\nExample:\n  weir verify run.h5");
+  command->footer(
+      "Exits with 1 if a block is damaged or the file holds no checksums.\n\nExample:\n  weir verify run.h5");
   command->callback([arguments, &context] { context.exit_code = report(verify(*arguments)); });
 }
 

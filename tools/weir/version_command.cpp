@@ -28,7 +28,9 @@ std::string mpi_library() {
 #endif
 }
 
-std::string or_without(const std::string& version) { return version.empty() ? "built without" : version; }
+std::string or_without(const std::string& version) {
+  return version.empty() ? "built without" : version;
+}
 
 Json build_json() {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
@@ -42,7 +44,10 @@ Json build_json() {
   json["backends"] = Json::array();
 #ifdef WEIR_WITH_MPI
   for (const backends::Entry& entry : backends::table()) {
-    json["backends"].push_back({{"name", entry.name}, {"summary", entry.summary}, {"available", entry.missing.empty()}, {"missing", entry.missing}});
+    json["backends"].push_back({{"name", entry.name},
+                                {"summary", entry.summary},
+                                {"available", entry.missing.empty()},
+                                {"missing", entry.missing}});
   }
 #endif
   return json;
@@ -63,7 +68,8 @@ void print_backends(bool with_options) {
   }
   for (const backends::Entry& entry : backends::table()) {
     if (entry.options.empty()) continue;
-    fmt::print("\n{}\n{}", styled(fmt::format("options of {}", entry.name), Style::bold), describe_options(entry.options));
+    fmt::print("\n{}\n{}", styled(fmt::format("options of {}", entry.name), Style::bold),
+               describe_options(entry.options));
   }
 #else
   (void)with_options;
@@ -86,8 +92,10 @@ void print_version(const Arguments& arguments) {
   table.add({"MPI", or_without(mpi_library())});
   table.add({"HDF5", or_without(build::hdf5_version)});
   table.add({"ADIOS2", or_without(build::adios2_version)});
-  table.add({"compiler", fmt::format("{}, {}{}", build::compiler, build::build_type,
-                                     *build::sanitizers == '\0' ? "" : fmt::format(", sanitizers {}", build::sanitizers))});
+  table.add(
+      {"compiler",
+       fmt::format("{}, {}{}", build::compiler, build::build_type,
+                   *build::sanitizers == '\0' ? "" : fmt::format(", sanitizers {}", build::sanitizers))});
   fmt::print("{}", table.text());
   print_backends(arguments.backends);
 }
@@ -95,7 +103,8 @@ void print_version(const Arguments& arguments) {
 }  // namespace
 
 void add_version_command(CLI::App& app, Context&) {
-  auto* command = app.add_subcommand("version", "What this build consists of, and which storage backends it has");
+  auto* command =
+      app.add_subcommand("version", "What this build consists of, and which storage backends it has");
   auto arguments = std::make_shared<Arguments>();
   command->add_flag("--json", arguments->json, "Print JSON");
   command->add_flag("--backends", arguments->backends, "Also list the options of every backend");
