@@ -25,6 +25,9 @@ namespace weir {
 // Lengths of an array along its dimensions, slowest first (C order). Always 64-bit.
 using Extent = std::vector<std::uint64_t>;
 
+// A number of elements that says: as many as the block has, the caller vouches for the buffer.
+inline constexpr std::uint64_t as_needed = UINT64_MAX;
+
 // The type of an element. The values are part of the C interface and of stored files: append only.
 enum class Type : std::uint8_t {
   int8 = 0,
@@ -77,7 +80,7 @@ enum class ErrorCode : int {
   corrupt = 5,           // a file is truncated, foreign, or fails its checksum
   disagreement = 6,      // ranks passed different arguments to a collective call
   state = 7,             // called at the wrong time: a closed file, a step that has passed
-  timeout = 8,           // a peer did not answer in time
+  no_memory = 8,         // an array, a table or a buffer does not fit into memory
 };
 
 // What the C++ interface throws. what() names the operation, the object, the rank and the cause, and says

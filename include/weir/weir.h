@@ -41,8 +41,7 @@ typedef enum weir_status {
   WEIR_CORRUPT = 5,
   WEIR_DISAGREEMENT = 6,
   WEIR_STATE = 7,
-  WEIR_TIMEOUT = 8,
-  WEIR_NO_MEMORY = 9
+  WEIR_NO_MEMORY = 8
 } weir_status;
 
 typedef enum weir_type {

@@ -12,7 +12,7 @@
 //
 // Calls are COLLECTIVE over the session's communicator unless they say LOCAL. A failure is the same on every
 // rank: weir::Error with the file, the rank and the cause. A file stands under its name only when it is
-// whole: until close() returns it is NAME.partial.XXXXXX, and a file of the same name that was there before
+// whole: until close() returns it is NAME.partial.XXXXXXXX, and a file of the same name that was there before
 // stays untouched.
 //
 // Threads: one thread at a time per Session and everything made from it.
@@ -195,7 +195,7 @@ class WEIR_API Session {
 
   template <class T>
   Buffer<T> allocate(std::size_t size) {  // LOCAL; zeroed
-    return Buffer<T>(allocate_bytes(size * sizeof(T)), size);
+    return Buffer<T>(allocate_bytes(size > SIZE_MAX / sizeof(T) ? SIZE_MAX : size * sizeof(T)), size);
   }
 
  private:

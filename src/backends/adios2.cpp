@@ -67,7 +67,8 @@ Entry adios2_bp4_entry() {
           .create = create<Format::bp4>,
           .open = open<Format::bp4>,
           .recognises = [](const std::filesystem::path& path) { return bp::folder_version(path) == 4; },
-          .stores = bp::stores};
+          .stores = bp::stores,
+          .limits = {.attribute_text = 65535}};  // its lengths have 16 bits
 }
 
 Entry adios2_bp5_entry() {
@@ -100,20 +101,23 @@ Entry adios2_hdf5_entry() {
   constexpr std::string_view name = "adios2-hdf5";
   constexpr std::string_view summary = "HDF5 files in ADIOS2's layout: a group per step";
   if (!bp::hdf5_errors_are_seen()) return {.name = name, .summary = summary, .missing = "built without HDF5"};
-  return {.name = name,
-          .summary = summary,
-          .missing = "",
-          .options = {{.name = "transfer",
-                       .kind = Option::Kind::word,
-                       .fallback = "independent",
-                       .help = "how MPI-IO is called; collective gathers small pieces, but then all ranks "
-                               "have to write together",
-                       .words = {"independent", "collective"}}},
-          .extensions = {},
-          .create = create<Format::hdf5>,
-          .open = open<Format::hdf5>,
-          .recognises = [](const std::filesystem::path& path) { return is_adios2_layout(path); },
-          .stores = bp::stores};
+  return {
+      .name = name,
+      .summary = summary,
+      .missing = "",
+      .options = {{.name = "transfer",
+                   .kind = Option::Kind::word,
+                   .fallback = "independent",
+                   .help = "how MPI-IO is called; collective gathers small pieces, but then all ranks "
+                           "have to write together",
+                   .words = {"independent", "collective"}}},
+      .extensions = {},
+      .create = create<Format::hdf5>,
+      .open = open<Format::hdf5>,
+      .recognises = [](const std::filesystem::path& path) { return is_adios2_layout(path); },
+      .stores = bp::stores,
+      // The buffers of ADIOS2's HDF5 reader, and what HDF5 keeps of an attribute.
+      .limits = {.name_part = 49, .attribute_name = 99, .attribute_text = 60000, .attribute_bytes = 60000}};
 }
 
 }  // namespace weir::backends

@@ -114,19 +114,6 @@ Status Adios2Output::check_room(std::int64_t bytes_here) const {
 }
 
 Status Adios2Output::define(const Variable& variable) {
-  if (format_ == Format::hdf5) {
-    constexpr std::size_t longest = 49;  // ADIOS2's HDF5 reader has a buffer of 50 bytes
-    for (std::size_t at = 0; at <= variable.name.size();) {
-      const std::size_t end = std::min(variable.name.find('/', at), variable.name.size());
-      if (end - at > longest) {
-        return fail(ErrorCode::unsupported,
-                    fmt::format("the name '{}' is too long; ADIOS2 reads {} characters in HDF5, or as many "
-                                "between slashes",
-                                variable.name, longest));
-      }
-      at = end + 1;
-    }
-  }
   Defined defined{.variable = variable, .handle = {}, .slots = {}};
   if (!defined.empty()) {
     WEIR_TRY(guard(fmt::format("define variable '{}'", variable.name), [&] {

@@ -111,6 +111,14 @@ struct FileSpec {
   Options options;  // checked against the entry's declaration
 };
 
+// What a format cannot store although others can; checked before it is asked to.
+struct Limits {
+  std::size_t name_part = SIZE_MAX;        // bytes between the slashes of a variable's name
+  std::size_t attribute_name = SIZE_MAX;   // bytes, with the variable's name and a slash
+  std::size_t attribute_text = SIZE_MAX;   // bytes
+  std::size_t attribute_bytes = SIZE_MAX;  // of numbers
+};
+
 // One line of the table of backends. A backend that was not compiled in has no functions but says why.
 struct Entry {
   std::string_view name;
@@ -131,6 +139,7 @@ struct Entry {
   bool (*recognises)(const std::filesystem::path&) = nullptr;
   // nullptr: every type can be stored.
   bool (*stores)(Type) = nullptr;
+  Limits limits = {};
 };
 
 // The table, in order of preference. LOCAL.

@@ -230,14 +230,17 @@ Status Hdf5Input::read(const Place& place, std::span<const TargetBlock> blocks) 
   return {};
 }
 
-File open_for_reading(const std::filesystem::path& path) {
+Result<File> open_for_reading(const std::filesystem::path& path) {
   const Properties access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   H5Pset_file_locking(access.get(), false,
                       true);  // read-only file systems, and some parallel ones, have no locks
 #endif
-  return File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
+  File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
+  // Asked here: closing `access` would clear what the library has to say.
+  if (!file) return library_failure(ErrorCode::corrupt);
+  return file;
 }
 
 }  // namespace
@@ -249,14 +252,13 @@ Result<std::unique_ptr<Input>> open_input(const FileSpec& spec) {
   if (std::filesystem::is_directory(spec.path, error)) return fail_errno(EISDIR, {}, {});
   if (error) return fail_errno(error.value(), {}, {});
   const Quiet quiet;
-  File file = open_for_reading(spec.path);
-  if (!file) {
-    auto failure = library_failure(ErrorCode::corrupt);
-    if (failure.value().code == ErrorCode::corrupt && !is_hdf5_file(spec.path)) {
-      return fail(ErrorCode::corrupt, "this is not an HDF5 file");
-    }
-    return failure;
+  auto opened = open_for_reading(spec.path);
+  if (!opened) {
+    const bool foreign = opened.error().code == ErrorCode::corrupt && !is_hdf5_file(spec.path);
+    if (foreign) return fail(ErrorCode::corrupt, "this is not an HDF5 file");
+    return tl::make_unexpected(opened.error());
   }
+  File file = std::move(*opened);
   auto listing = Scan(file.get()).run();
   if (!listing) return tl::make_unexpected(listing.error());
   return std::make_unique<Hdf5Input>(std::move(file), std::move(*listing));
@@ -269,8 +271,9 @@ namespace weir::backends {
 bool is_adios2_layout(const std::filesystem::path& path) {
   if (!is_hdf5_file(path)) return false;
   const hdf5::Quiet quiet;
-  const hdf5::File file = hdf5::open_for_reading(path);
-  return file && H5Aexists(file.get(), "NumSteps") > 0 && H5Lexists(file.get(), "Step0", H5P_DEFAULT) > 0;
+  const auto opened = hdf5::open_for_reading(path);
+  return opened && H5Aexists(opened->get(), "NumSteps") > 0 &&
+         H5Lexists(opened->get(), "Step0", H5P_DEFAULT) > 0;
 }
 
 }  // namespace weir::backends

@@ -21,7 +21,8 @@ constexpr std::string_view byte_order = std::endian::native == std::endian::litt
 // Numbers where JSON can hold the value exactly, texts elsewhere (NaN, complex, long double).
 Json element_to_json(Type type, const std::byte* element) {
   std::string text = format_element(type, element);
-  const bool as_text = type == Type::long_double || !Json::accept(text);
+  // JSON would read "-0" as the integer 0.
+  const bool as_text = type == Type::long_double || text == "-0" || !Json::accept(text);
   return as_text ? Json(text) : Json::parse(text);
 }
 
@@ -201,12 +202,13 @@ Result<RawLayout> load_layout(const FileSpec& spec) {
   std::error_code error;
   const auto size = fs::file_size(spec.path, error);
   if (error) return fail_errno(error.value(), "open", spec.path.string());
-  if (size < layout.size()) {
-    return in(Result<RawLayout>(fail(ErrorCode::corrupt,
-                                     fmt::format("the file has {} bytes, {} says {}", size,
-                                                 sidecar.filename().string(), layout.size()),
-                                     "the file was cut off, or it belongs to another .json")),
-              "open", spec.path.string());
+  if (size != layout.size()) {
+    return in(
+        Result<RawLayout>(fail(ErrorCode::corrupt,
+                               fmt::format("the file has {} bytes, {} says {}", size,
+                                           sidecar.filename().string(), layout.size()),
+                               "the file was cut off, or is being replaced, or belongs to another .json")),
+        "open", spec.path.string());
   }
   return layout;
 }

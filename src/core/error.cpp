@@ -98,8 +98,8 @@ std::string_view to_string(ErrorCode code) {
       return "ranks disagree";
     case ErrorCode::state:
       return "wrong state";
-    case ErrorCode::timeout:
-      return "timeout";
+    case ErrorCode::no_memory:
+      return "out of memory";
   }
   return "unknown error";
 }

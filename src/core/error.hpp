@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cerrno>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -47,6 +49,18 @@ template <class T>
 Result<T> in(Result<T> result, std::string_view operation, std::string_view object = {}) {
   if (!result) add_context(result.error(), operation, object);
   return result;
+}
+
+// Runs a body that may throw, such as a call of a storage library, and makes a failure of what it throws.
+template <class Body>
+auto guarded(Body&& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::no_memory, "out of memory", "use smaller blocks or more nodes");
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::io, error.what());
+  }
 }
 
 std::string_view to_string(ErrorCode code);

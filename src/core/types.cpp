@@ -67,7 +67,8 @@ std::size_t size_of(Type type) {
 }
 
 std::string_view name_of(Type type) {
-  return names.at(static_cast<std::size_t>(type));
+  const auto code = static_cast<std::size_t>(type);
+  return code < names.size() ? names[code] : "unknown";
 }
 
 Result<Type> parse_type(std::string_view name) {

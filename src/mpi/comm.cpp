@@ -13,6 +13,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "core/options.hpp"
@@ -128,11 +129,22 @@ std::vector<std::string> Comm::gather_to_all(const std::string& mine) const {
   return all;
 }
 
-double patience() {
+namespace {
+constexpr double default_patience = 60;
+constexpr double longest_patience = 10 * 365 * 86400.0;
+}  // namespace
+
+Result<double> patience_of_environment() {
   const char* text = std::getenv("WEIR_TIMEOUT");
-  if (text == nullptr) return 60;
-  const auto seconds = parse_seconds(text);
-  return seconds ? *seconds : 60;
+  if (text == nullptr || *text == '\0') return default_patience;
+  auto seconds = parse_seconds(text);
+  if (seconds && *seconds >= 1 && *seconds <= longest_patience) return seconds;
+  return fail(ErrorCode::invalid_argument, fmt::format("WEIR_TIMEOUT is '{}'", text),
+              "make it a time of 1 s or more: 60, 90s or 5min");
+}
+
+double patience() {
+  return patience_of_environment().value_or(default_patience);
 }
 
 namespace {
@@ -204,7 +216,10 @@ Status agree(const Comm& comm, Status mine) {
   std::int64_t lowest = mine ? comm.size() : comm.rank();
   {
     std::optional<Watchdog> watchdog;
-    if (!mine) watchdog.emplace(mine.error());
+    try {
+      if (!mine) watchdog.emplace(mine.error());
+    } catch (const std::system_error&) {  // no thread to be had: wait without one
+    }
     MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT64_T, MPI_MIN, comm.get());
   }
   if (lowest == comm.size()) return {};

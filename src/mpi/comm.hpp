@@ -71,6 +71,9 @@ Status same_everywhere(const Comm& comm, const std::string& text, std::string_vi
 // COLLECTIVE, one small reduction when all is well.
 Result<bool> vote(const Comm& comm, const std::string& call, const Status& mine, bool flag = false);
 
-double patience();  // seconds; WEIR_TIMEOUT, default 60
+// How long a rank that failed waits for the others, in seconds: WEIR_TIMEOUT, from 1 s to 10 years, default
+// 60 s.
+Result<double> patience_of_environment();
+double patience();  // the default where the environment says something else than a time
 
 }  // namespace weir::mpi

@@ -37,13 +37,6 @@ Datatype repeat(std::uint64_t count, MPI_Aint stride, MPI_Datatype element) {
 
 }  // namespace
 
-Datatype contiguous_bytes(std::uint64_t count) {
-  Datatype type = repeat(count, 1, MPI_BYTE);
-  MPI_Datatype handle = type.get();
-  MPI_Type_commit(&handle);
-  return type;
-}
-
 Datatype box_in_array(const Extent& shape, const Box& box, std::size_t element_size) {
   auto stride = static_cast<MPI_Aint>(element_size);
   MPI_Aint start = 0;

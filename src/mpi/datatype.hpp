@@ -28,9 +28,6 @@ class Datatype {
   MPI_Datatype handle_ = MPI_DATATYPE_NULL;
 };
 
-// `count` bytes in a row, for counts beyond 2^31.
-Datatype contiguous_bytes(std::uint64_t count);
-
 // The bytes of a box inside an array of this shape, relative to the first byte of the array.
 // MPI_Type_create_subarray would do but for its 32-bit sizes. REQUIRES: the box is not empty.
 Datatype box_in_array(const Extent& shape, const Box& box, std::size_t element_size);

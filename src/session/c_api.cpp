@@ -37,7 +37,7 @@ weir_status failed(weir_status status, const std::string& message) {
 
 // Runs the body; no exception leaves the C interface.
 template <class Body>
-weir_status guarded(Body&& body) noexcept {
+weir_status as_status(Body&& body) noexcept {
   try {
     body();
     return WEIR_OK;
@@ -60,13 +60,20 @@ T value_or_throw(weir::Result<T> result) {
   return std::move(result).value();
 }
 
-weir::Type checked_type(weir_type type) {
-  return value_or_throw(weir::type_from_code(static_cast<int>(type)));
+// Arguments that are wrong are passed on where a call is collective: refused there, they are a failure of all
+// ranks alike.
+weir::Type unchecked_type(weir_type type) {
+  const int code = static_cast<int>(type);
+  return static_cast<weir::Type>(code >= 0 && code <= 255 ? code : 255);
+}
+
+std::string text_or_empty(const char* text) {
+  return text == nullptr ? "" : text;
 }
 
 weir::Extent extent(const std::uint64_t* values, int dimensions) {
-  require(dimensions >= 0 && dimensions <= static_cast<int>(weir::max_rank),
-          "the number of dimensions is out of range");
+  if (dimensions < 0 || dimensions > static_cast<int>(weir::max_rank))
+    return weir::Extent(weir::max_rank + 1, 1);
   return values == nullptr ? weir::Extent() : weir::Extent(values, values + dimensions);
 }
 
@@ -78,7 +85,10 @@ weir::FileOptions file_options(const weir_file_options* options) {
   weir::FileOptions result;
   if (options == nullptr) return result;
   if (options->backend != nullptr) result.backend = options->backend;
-  if (options->options != nullptr) result.options = value_or_throw(weir::split_options(options->options));
+  if (options->options != nullptr) {
+    // What cannot be split becomes the name of an option, and is refused as such.
+    result.options = weir::split_options(options->options).value_or(weir::OptionMap{{options->options, ""}});
+  }
   result.checksums = options->checksums != 0;
   result.fsync = options->fsync != 0;
   return result;
@@ -86,10 +96,8 @@ weir::FileOptions file_options(const weir_file_options* options) {
 
 weir::Ticket write(weir_file* file, const char* name, weir_type type, const void* data,
                    weir::WriteOptions options) {
-  require(file != nullptr && name != nullptr, "the file or the name is a null pointer");
-  // C arrays carry no length: it is taken from the block, and checked against the shape by the layer below.
-  const weir::Extent& block = options.count.empty() ? options.shape : options.count;
-  return file->file.write_elements(name, checked_type(type), data, weir::volume(block), options);
+  require(file != nullptr, "the file is a null pointer");
+  return file->file.write_elements(text_or_empty(name), unchecked_type(type), data, weir::as_needed, options);
 }
 
 }  // namespace
@@ -102,7 +110,7 @@ const char* weir_version(void) {
 }
 
 weir_status weir_init(MPI_Comm comm, weir_session** session) {
-  return guarded([&] {
+  return as_status([&] {
     require(session != nullptr, "the place for the session is a null pointer");
     *session = nullptr;
     *session = new weir_session{weir::Session(comm)};
@@ -110,7 +118,7 @@ weir_status weir_init(MPI_Comm comm, weir_session** session) {
 }
 
 weir_status weir_compute_comm(const weir_session* session, MPI_Comm* comm) {
-  return guarded([&] {
+  return as_status([&] {
     require(session != nullptr && comm != nullptr,
             "the session or the place for the communicator is a null pointer");
     *comm = session->session.compute();
@@ -118,7 +126,7 @@ weir_status weir_compute_comm(const weir_session* session, MPI_Comm* comm) {
 }
 
 weir_status weir_finalize(weir_session** session) {
-  return guarded([&] {
+  return as_status([&] {
     if (session == nullptr) return;
     delete *session;
     *session = nullptr;
@@ -127,18 +135,18 @@ weir_status weir_finalize(weir_session** session) {
 
 weir_status weir_create(weir_session* session, const char* path, const weir_file_options* options,
                         weir_file** file) {
-  return guarded([&] {
-    require(session != nullptr && path != nullptr && file != nullptr,
-            "the session, the path or the place for the file is a null pointer");
+  return as_status([&] {
+    require(session != nullptr && file != nullptr, "the session or the place for the file is a null pointer");
     *file = nullptr;
-    *file = new weir_file{session->session.create(path, file_options(options))};
+    *file = new weir_file{session->session.create(text_or_empty(path), file_options(options))};
   });
 }
 
 weir_status weir_write(weir_file* file, const char* name, weir_type type, const void* data, int dimensions,
                        const uint64_t* shape, const uint64_t* offset, const uint64_t* count, int64_t step,
                        weir_ticket** ticket) {
-  return guarded([&] {
+  if (ticket != nullptr) *ticket = nullptr;
+  return as_status([&] {
     weir::Ticket pending = write(file, name, type, data,
                                  {.shape = extent(shape, dimensions),
                                   .offset = extent(offset, dimensions),
@@ -155,7 +163,7 @@ weir_status weir_write(weir_file* file, const char* name, weir_type type, const 
 weir_status weir_write_independent(weir_file* file, const char* name, weir_type type, const void* data,
                                    int dimensions, const uint64_t* shape, const uint64_t* offset,
                                    const uint64_t* count, int64_t step) {
-  return guarded([&] {
+  return as_status([&] {
     write(file, name, type, data,
           {.shape = extent(shape, dimensions),
            .offset = extent(offset, dimensions),
@@ -168,21 +176,22 @@ weir_status weir_write_independent(weir_file* file, const char* name, weir_type 
 
 weir_status weir_reserve(weir_file* file, const char* name, weir_type type, int dimensions,
                          const uint64_t* shape, int64_t step) {
-  return guarded([&] {
-    require(file != nullptr && name != nullptr, "the file or the name is a null pointer");
-    file->file.reserve(name, checked_type(type), extent(shape, dimensions), optional_step(step));
+  return as_status([&] {
+    require(file != nullptr, "the file is a null pointer");
+    file->file.reserve(text_or_empty(name), unchecked_type(type), extent(shape, dimensions),
+                       optional_step(step));
   });
 }
 
 weir_status weir_test(weir_ticket* ticket, int* done) {
-  return guarded([&] {
+  return as_status([&] {
     require(ticket != nullptr && done != nullptr, "the ticket or the place for the answer is a null pointer");
     *done = ticket->ticket.test() ? 1 : 0;
   });
 }
 
 weir_status weir_wait(weir_ticket** ticket) {
-  return guarded([&] {
+  return as_status([&] {
     if (ticket == nullptr || *ticket == nullptr) return;
     weir::Ticket pending = (*ticket)->ticket;
     delete *ticket;
@@ -192,25 +201,25 @@ weir_status weir_wait(weir_ticket** ticket) {
 }
 
 weir_status weir_set_text(weir_file* file, const char* variable, const char* name, const char* text) {
-  return guarded([&] {
-    require(file != nullptr && name != nullptr && text != nullptr,
-            "the file, the name or the text is a null pointer");
-    file->file.set_variable_attribute(variable == nullptr ? "" : variable, name, text);
+  return as_status([&] {
+    require(file != nullptr, "the file is a null pointer");
+    file->file.set_variable_attribute(text_or_empty(variable), text_or_empty(name), text_or_empty(text));
   });
 }
 
 weir_status weir_set_numbers(weir_file* file, const char* variable, const char* name, weir_type type,
                              const void* elements, uint64_t count) {
-  return guarded([&] {
-    require(file != nullptr && name != nullptr && (elements != nullptr || count == 0),
-            "the file, the name or the numbers are a null pointer");
-    file->file.set_variable_attribute(variable == nullptr ? "" : variable, name, checked_type(type), elements,
+  return as_status([&] {
+    require(file != nullptr && (elements != nullptr || count == 0),
+            "the file or the numbers are a null pointer");
+    file->file.set_variable_attribute(text_or_empty(variable), text_or_empty(name),
+                                      value_or_throw(weir::type_from_code(static_cast<int>(type))), elements,
                                       count);
   });
 }
 
 weir_status weir_close(weir_file** file) {
-  return guarded([&] {
+  return as_status([&] {
     if (file == nullptr || *file == nullptr) return;
     const std::unique_ptr<weir_file> owned(*file);
     *file = nullptr;
@@ -220,17 +229,17 @@ weir_status weir_close(weir_file** file) {
 
 weir_status weir_open(weir_session* session, const char* path, const weir_file_options* options,
                       weir_reader** reader) {
-  return guarded([&] {
-    require(session != nullptr && path != nullptr && reader != nullptr,
-            "the session, the path or the place for the reader is a null pointer");
+  return as_status([&] {
+    require(session != nullptr && reader != nullptr,
+            "the session or the place for the reader is a null pointer");
     *reader = nullptr;
-    *reader = new weir_reader{session->session.open(path, file_options(options))};
+    *reader = new weir_reader{session->session.open(text_or_empty(path), file_options(options))};
   });
 }
 
 weir_status weir_inquire(const weir_reader* reader, const char* name, weir_type* type, int* dimensions,
                          uint64_t* shape, uint64_t* steps) {
-  return guarded([&] {
+  return as_status([&] {
     require(reader != nullptr && name != nullptr, "the reader or the name is a null pointer");
     const weir::VariableInfo& info = reader->reader.variable(name);
     if (type != nullptr) *type = static_cast<weir_type>(info.type);
@@ -246,11 +255,9 @@ weir_status weir_inquire(const weir_reader* reader, const char* name, weir_type*
 
 weir_status weir_read(weir_reader* reader, const char* name, weir_type type, void* data, int dimensions,
                       const uint64_t* offset, const uint64_t* count, int64_t step) {
-  return guarded([&] {
-    require(reader != nullptr && name != nullptr, "the reader or the name is a null pointer");
-    const weir::Extent block =
-        count == nullptr ? reader->reader.variable(name).shape : extent(count, dimensions);
-    reader->reader.read_elements(name, checked_type(type), data, weir::volume(block),
+  return as_status([&] {
+    require(reader != nullptr, "the reader is a null pointer");
+    reader->reader.read_elements(text_or_empty(name), unchecked_type(type), data, weir::as_needed,
                                  {.offset = extent(offset, dimensions),
                                   .count = extent(count, dimensions),
                                   .step = optional_step(step)});
@@ -258,7 +265,7 @@ weir_status weir_read(weir_reader* reader, const char* name, weir_type type, voi
 }
 
 weir_status weir_close_reader(weir_reader** reader) {
-  return guarded([&] {
+  return as_status([&] {
     if (reader == nullptr || *reader == nullptr) return;
     const std::unique_ptr<weir_reader> owned(*reader);
     *reader = nullptr;

@@ -14,6 +14,14 @@ using backends::Access;
 using backends::Place;
 using backends::TargetBlock;
 
+namespace {
+
+constexpr std::uint64_t longest_table = std::uint64_t{1}
+                                        << 30U;    // elements; a file that claims more is not believed
+constexpr std::uint64_t least_budget = 1U << 20U;  // bytes; less would only make many small reads
+
+}  // namespace
+
 Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const std::string& path,
                                                    const std::string& backend, const OptionMap& options) {
   const backends::Entry* entry = nullptr;
@@ -48,10 +56,13 @@ Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const 
   }();
   WEIR_TRY(in(usable, "open", path));
 
-  auto input = mpi::agree(comm, entry->open({.path = path, .comm = comm, .options = std::move(parsed)}));
+  auto input =
+      mpi::agree(comm, guarded([&] {
+                   return entry->open({.path = path, .comm = comm.duplicate(), .options = std::move(parsed)});
+                 }));
   if (!input) return in(Result<std::unique_ptr<InputFile>>(tl::make_unexpected(input.error())), "open", path);
   std::unique_ptr<InputFile> file(new InputFile(comm, path, std::string(entry->name), std::move(*input)));
-  WEIR_TRY(in(mpi::agree(comm, file->list_contents()), "open", path));
+  WEIR_TRY(in(mpi::agree(comm, guarded([&] { return file->list_contents(); })), "open", path));
   return file;
 }
 
@@ -74,7 +85,7 @@ Status InputFile::list_contents() {
   for (Contents& entry : contents_) {
     if (!entry.info.stepped) continue;
     if (hidden_.count(steps_name(entry.info.name)) != 0) {
-      WEIR_ASSIGN(const auto bytes, read_hidden(steps_name(entry.info.name), Type::int64));
+      WEIR_ASSIGN(const auto bytes, read_hidden(steps_name(entry.info.name), Type::int64, entry.info.slots));
       entry.steps.resize(bytes.size() / sizeof(std::int64_t));
       if (!bytes.empty()) std::memcpy(entry.steps.data(), bytes.data(), bytes.size());
       if (entry.steps.size() != entry.info.slots) {
@@ -131,12 +142,12 @@ Result<Place> InputFile::resolve(const ReadRequest& request, Box& box) const {
   if (box.offset.empty()) box.offset.assign(info.shape.size(), 0);
   if (box.count.empty()) box.count = info.shape;
   WEIR_TRY(check_box(box, info.shape));
-  if (volume(box.count) != request.elements) {
+  if (request.elements != as_needed && volume(box.count) != request.elements) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("the block ({}) has {} elements, the buffer {}", format_box(box),
                             volume(box.count), request.elements));
   }
-  if (request.elements > 0 && request.data == nullptr)
+  if (!box.empty() && request.data == nullptr)
     return fail(ErrorCode::invalid_argument, "the buffer is a null pointer");
   return place;
 }
@@ -148,7 +159,10 @@ Status InputFile::read(const ReadRequest& request) {
   const Result<Place> place = in(resolve(request, box), operation, path_);
   const auto transfer = [&]() -> Status {
     const TargetBlock block{box, request.data};
-    return in(input_->read(*place, {&block, box.empty() ? 0U : 1U}), operation, path_);
+    return in(guarded([&] {
+                return input_->read(*place, {&block, box.empty() ? 0U : 1U});
+              }),
+              operation, path_);
   };
   if (request.independent) {
     if (!place) return tl::make_unexpected(place.error());
@@ -161,15 +175,21 @@ Status InputFile::read(const ReadRequest& request) {
 
 Status InputFile::close() {
   if (!input_) return {};
-  Status closed = mpi::agree(comm_, input_->close());
+  const Status closed = [&]() -> Status {
+    WEIR_TRY(mpi::vote(comm_, fmt::format("close '{}' after reading", path_), {}));
+    return mpi::agree(comm_, guarded([&] { return input_->close(); }));
+  }();
   input_.reset();
   return in(closed, "close", path_);
 }
 
-Result<std::vector<std::byte>> InputFile::read_hidden(const std::string& name, Type type) {
+Result<std::vector<std::byte>> InputFile::read_hidden(const std::string& name, Type type,
+                                                      std::uint64_t most_elements) {
   const backends::VariableId id = hidden_.at(name);
   const backends::Variable& info = input_->variables()[id];
   if (info.type != type) return fail(ErrorCode::corrupt, fmt::format("'{}' has the wrong type", name));
+  if (volume(info.shape) > most_elements)
+    return fail(ErrorCode::corrupt, fmt::format("'{}' is far too long", name));
   if (info.slots == 0) return std::vector<std::byte>();
   std::vector<std::byte> bytes(volume(info.shape) * size_of(type));
   const TargetBlock block{Box::whole(info.shape), bytes.data()};
@@ -185,11 +205,12 @@ bool InputFile::has_checksums(const std::string& name) const {
 Result<InputFile::Verdict> InputFile::verify(const std::string& name, std::uint64_t budget,
                                              const std::function<void(std::uint64_t)>& progress) {
   WEIR_ASSIGN(const Contents* entry, find(name));
-  WEIR_ASSIGN(const auto bytes, read_hidden(checksum_name(name), Type::uint64));
+  WEIR_ASSIGN(const auto bytes, read_hidden(checksum_name(name), Type::uint64, longest_table));
   std::vector<std::uint64_t> table(bytes.size() / sizeof(std::uint64_t));
   if (!bytes.empty()) std::memcpy(table.data(), bytes.data(), bytes.size());
   WEIR_ASSIGN(const auto rows, parse_table(table, entry->info.shape, entry->info.slots));
 
+  budget = std::max(budget, least_budget);
   constexpr std::size_t most_reported = 100;
   const std::size_t size = size_of(entry->info.type);
   std::vector<std::byte> buffer;

@@ -60,7 +60,7 @@ class InputFile {
  private:
   InputFile(mpi::Comm comm, std::string path, std::string backend, std::unique_ptr<backends::Input> input);
   Status list_contents();
-  Result<std::vector<std::byte>> read_hidden(const std::string& name, Type type);
+  Result<std::vector<std::byte>> read_hidden(const std::string& name, Type type, std::uint64_t most_elements);
   Result<backends::Place> resolve(const ReadRequest& request, Box& box) const;
 
   mpi::Comm comm_;

@@ -8,6 +8,7 @@
 namespace weir::session {
 
 Status check_name(const std::string& name);            // of a variable; '/' separates groups
+Status check_text(const std::string& text);            // of an attribute
 Status check_attribute_name(const std::string& name);  // without '/'
 
 }  // namespace weir::session

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
+#include <system_error>
 
 #include "session/checksum.hpp"
 #include "session/names.hpp"
@@ -19,6 +20,16 @@ namespace {
 
 constexpr std::uint64_t worth_a_thread =
     256U << 10U;  // starting one costs as much as the checksum of some 100 KiB
+
+// Later and here, when asked for the value, if it is not worth a thread or there is none to be had.
+template <class Body>
+std::future<std::uint64_t> in_background(bool worth_it, Body body) {
+  try {
+    if (worth_it) return std::async(std::launch::async, body);
+  } catch (const std::system_error&) {
+  }
+  return std::async(std::launch::deferred, body);
+}
 
 std::string describe(std::optional<std::int64_t> step) {
   return step ? fmt::format(", step {}", *step) : "";
@@ -53,7 +64,11 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, co
 
   WEIR_ASSIGN(Publication publication, Publication::begin(comm, path, *entry));
   auto output = mpi::agree(
-      comm, entry->create({.path = publication.temporary(), .comm = comm, .options = std::move(parsed)}));
+      comm, guarded([&] {
+        // A communicator of its own: messages of a storage library that is left halfway never meet ours.
+        return entry->create(
+            {.path = publication.temporary(), .comm = comm.duplicate(), .options = std::move(parsed)});
+      }));
   if (!output) {
     if (comm.rank() == 0) publication.discard();
     return in(Result<std::unique_ptr<OutputFile>>(
@@ -106,6 +121,7 @@ Status OutputFile::check_usable() const {
 Result<backends::Variable> OutputFile::resolve_variable(const std::string& name, Type type,
                                                         const Extent& shape,
                                                         std::optional<std::int64_t> step) const {
+  WEIR_TRY(type_from_code(static_cast<int>(type)));
   WEIR_TRY(check_name(name));
   backends::Variable info{.name = name, .type = type, .shape = shape, .stepped = step.has_value()};
   const auto found = variables_.find(name);
@@ -116,6 +132,7 @@ Result<backends::Variable> OutputFile::resolve_variable(const std::string& name,
     }
     WEIR_TRY(check_shape(info.shape, size_of(type)));
     WEIR_TRY(check_no_group(name));
+    WEIR_TRY(check_limits(name));
     return info;
   }
   const backends::Variable& known = found->second.info;
@@ -157,6 +174,19 @@ Status OutputFile::check_no_group(const std::string& name) const {
   return {};
 }
 
+Status OutputFile::check_limits(const std::string& name) const {
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    if (end - begin > entry_->limits.name_part) {
+      return fail(ErrorCode::unsupported,
+                  fmt::format("backend '{}' stores names of at most {} bytes between slashes", entry_->name,
+                              entry_->limits.name_part));
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
 Result<OutputFile::Resolved> OutputFile::resolve(const WriteRequest& request) const {
   WEIR_TRY(check_usable());
   Resolved resolved;
@@ -166,7 +196,7 @@ Result<OutputFile::Resolved> OutputFile::resolve(const WriteRequest& request) co
   if (resolved.box.count.empty()) resolved.box.count = resolved.info.shape;
   WEIR_TRY(check_box(resolved.box, resolved.info.shape));
   const std::uint64_t needed = volume(resolved.box.count);
-  if (needed != request.elements) {
+  if (request.elements != as_needed && needed != request.elements) {
     return fail(ErrorCode::invalid_argument, fmt::format("the block ({}) has {} elements, the buffer {}",
                                                          format_box(resolved.box), needed, request.elements));
   }
@@ -189,7 +219,7 @@ Result<OutputFile::Resolved> OutputFile::resolve(const WriteRequest& request) co
 }
 
 Status OutputFile::define(const backends::Variable& info) {
-  WEIR_TRY(settle_books(output_->define(info)));
+  WEIR_TRY(settle_books(guarded([&] { return output_->define(info); })));
   const auto id = static_cast<backends::VariableId>(variables_.size());
   variables_[info.name] = Known{.id = id, .info = info};
   return {};
@@ -202,7 +232,7 @@ Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
   Known& known = variables_[info.name];
   const std::int64_t number = step.value_or(last_step_);
   if (known.steps.empty() || (step && known.steps.back() != *step)) {
-    WEIR_TRY(settle_books(output_->reserve(known.id, known.steps.size(), number)));
+    WEIR_TRY(settle_books(guarded([&] { return output_->reserve(known.id, known.steps.size(), number); })));
     known.steps.push_back(number);
     known.boxes.clear();
     known.my_boxes.clear();
@@ -211,43 +241,41 @@ Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
   return &known;
 }
 
-Status OutputFile::check_overlap(Known& known, const Box& mine, bool anything_changed) {
-  const bool fresh = known.boxes.empty();
-  std::vector<RankedBox> arriving = known.decomposition;
-  if (anything_changed) {
-    arriving.clear();
-    const std::size_t dimensions = mine.count.size();
-    const std::size_t extent_bytes = dimensions * sizeof(std::uint64_t);
-    std::string packed(2 * extent_bytes, '\0');
-    std::memcpy(packed.data(), mine.offset.data(), extent_bytes);
-    std::memcpy(packed.data() + extent_bytes, mine.count.data(), extent_bytes);
-    const std::vector<std::string> all = comm_.gather_to_all(packed);
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      Box box{Extent(dimensions), Extent(dimensions)};
-      std::memcpy(box.offset.data(), all[rank].data(), extent_bytes);
-      std::memcpy(box.count.data(), all[rank].data() + extent_bytes, extent_bytes);
-      if (!box.empty()) arriving.push_back({static_cast<int>(rank), std::move(box)});
-    }
-    std::vector<Box> boxes;
-    for (const RankedBox& ranked : known.boxes) boxes.push_back(ranked.box);
-    for (const RankedBox& ranked : arriving) boxes.push_back(ranked.box);
-    if (const auto overlap = find_overlap(boxes)) {
-      const auto rank_of = [&](std::size_t i) {
-        return i < known.boxes.size() ? known.boxes[i].rank : arriving[i - known.boxes.size()].rank;
-      };
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("the blocks of rank {} ({}) and rank {} ({}) overlap", rank_of(overlap->first),
-                              format_box(boxes[overlap->first]), rank_of(overlap->second),
-                              format_box(boxes[overlap->second])),
-                  "each element is written by one rank");
-    }
-    if (fresh) {
-      known.decomposition = arriving;
-      known.my_part = mine;
-    }
+// The boxes of all ranks in this write. COLLECTIVE if anything changed since the last one.
+std::vector<OutputFile::RankedBox> OutputFile::arriving_boxes(const Known* known, const Box& mine,
+                                                              bool changed) const {
+  if (!changed) return known->decomposition;
+  const std::size_t dimensions = mine.count.size();
+  const std::size_t extent_bytes = dimensions * sizeof(std::uint64_t);
+  std::string packed(2 * extent_bytes, '\0');
+  std::memcpy(packed.data(), mine.offset.data(), extent_bytes);
+  std::memcpy(packed.data() + extent_bytes, mine.count.data(), extent_bytes);
+  const std::vector<std::string> all = comm_.gather_to_all(packed);
+  std::vector<RankedBox> arriving;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    Box box{Extent(dimensions), Extent(dimensions)};
+    std::memcpy(box.offset.data(), all[rank].data(), extent_bytes);
+    std::memcpy(box.count.data(), all[rank].data() + extent_bytes, extent_bytes);
+    if (!box.empty()) arriving.push_back({static_cast<int>(rank), std::move(box)});
   }
-  known.boxes.insert(known.boxes.end(), arriving.begin(), arriving.end());
-  return {};
+  return arriving;
+}
+
+Status OutputFile::check_overlap(const std::vector<RankedBox>& before,
+                                 const std::vector<RankedBox>& arriving) {
+  std::vector<RankedBox> all = before;
+  all.insert(all.end(), arriving.begin(), arriving.end());
+  std::vector<Box> boxes;
+  for (const RankedBox& ranked : all) boxes.push_back(ranked.box);
+  const auto overlap = find_overlap(boxes);
+  if (!overlap) return {};
+  const auto describe_block = [&](std::size_t i) {
+    return fmt::format("rank {} ({})", all[i].rank, format_box(all[i].box));
+  };
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("the blocks of {} and {} overlap", describe_block(overlap->first),
+                          describe_block(overlap->second)),
+              "each element is written by one rank");
 }
 
 Status OutputFile::transfer(Known& known, const WriteRequest& request, const Box& box) {
@@ -257,13 +285,14 @@ Status OutputFile::transfer(Known& known, const WriteRequest& request, const Box
   const SourceBlock block{box, request.data};
   const bool has_data = !box.empty();
   if (has_data) known.my_boxes.push_back(box);
-  const auto write = [&] { return output_->write(place, {&block, has_data ? 1U : 0U}); };
+  const auto write = [&] {
+    return guarded([&] { return output_->write(place, {&block, has_data ? 1U : 0U}); });
+  };
   if (!has_data || !options_.checksums) return write();
 
   // The checksum is computed while the block is being written, by another core if there is one.
-  const std::uint64_t bytes = request.elements * size_of(request.type);
-  const auto policy = bytes >= worth_a_thread ? std::launch::async : std::launch::deferred;
-  auto sum = std::async(policy, [&] { return checksum(request.data, bytes); });
+  const std::uint64_t bytes = volume(box.count) * size_of(request.type);
+  auto sum = in_background(bytes >= worth_a_thread, [&] { return checksum(request.data, bytes); });
   Status written = write();
   append_row(known.my_checksums, place.slot, box, sum.get());
   return written;
@@ -295,10 +324,21 @@ Status OutputFile::write(const WriteRequest& request) {
       mpi::vote(comm_, call, resolved ? Status() : Status(tl::make_unexpected(resolved.error())), !as_before);
   if (!changed) return in(Status(tl::make_unexpected(changed.error())), operation, path());
 
+  // Before anything is stored: a write that is refused leaves no trace.
+  const Known* before = found == variables_.end() ? nullptr : &found->second;
+  std::vector<RankedBox> arriving = arriving_boxes(before, resolved->box, *changed);
+  if (*changed) {
+    const bool adds = before != nullptr && !resolved->fresh_slot;
+    WEIR_TRY(in(check_overlap(adds ? before->boxes : std::vector<RankedBox>(), arriving), operation, path()));
+  }
   auto room = make_room(resolved->info, request.step);
   if (!room) return in(Status(tl::make_unexpected(room.error())), operation, path());
   Known& known = **room;
-  WEIR_TRY(in(check_overlap(known, resolved->box, *changed), operation, path()));
+  if (resolved->fresh_slot && *changed) {
+    known.decomposition = arriving;
+    known.my_part = resolved->box;
+  }
+  known.boxes.insert(known.boxes.end(), arriving.begin(), arriving.end());
   return settle(in(transfer(known, request, resolved->box), operation, path()));
 }
 
@@ -331,6 +371,22 @@ Status OutputFile::set_attribute(backends::Attribute attribute) {
     }
     if (attributes_.count(key) != 0)
       return fail(ErrorCode::invalid_argument, "it was set before; attributes are set once");
+    if (attribute.variable.size() + 1 + attribute.name.size() > entry_->limits.attribute_name) {
+      return fail(
+          ErrorCode::unsupported,
+          fmt::format("backend '{}' stores names of attributes, with their variables', of at most {} bytes",
+                      entry_->name, entry_->limits.attribute_name));
+    }
+    if (const auto* text = std::get_if<std::string>(&attribute.value)) {
+      WEIR_TRY(check_text(*text));
+      if (text->size() > entry_->limits.attribute_text) {
+        return fail(ErrorCode::unsupported, fmt::format("backend '{}' stores texts of at most {} bytes",
+                                                        entry_->name, entry_->limits.attribute_text));
+      }
+    } else if (std::get<Values>(attribute.value).bytes.size() > entry_->limits.attribute_bytes) {
+      return fail(ErrorCode::unsupported, fmt::format("backend '{}' stores attributes of at most {} bytes",
+                                                      entry_->name, entry_->limits.attribute_bytes));
+    }
     if (const auto* values = std::get_if<Values>(&attribute.value);
         values != nullptr && entry_->stores != nullptr && !entry_->stores(values->type)) {
       return fail(ErrorCode::unsupported,
@@ -347,8 +403,8 @@ Status OutputFile::set_attribute(backends::Attribute attribute) {
                         checksum(values.bytes.data(), values.bytes.size()));
   }
   WEIR_TRY(in(mpi::vote(comm_, fmt::format("{} to '{}'", operation, value), mine), operation, path()));
-  attributes_[key] = 1;
-  return in(settle_books(output_->set_attribute(attribute)), operation, path());
+  attributes_.insert(key);
+  return in(settle_books(guarded([&] { return output_->set_attribute(attribute); })), operation, path());
 }
 
 Status OutputFile::write_hidden(const std::string& name, Type type, const Extent& shape, const Box& box,
@@ -356,7 +412,9 @@ Status OutputFile::write_hidden(const std::string& name, Type type, const Extent
   const backends::Variable info{.name = name, .type = type, .shape = shape};
   WEIR_ASSIGN(Known * known, make_room(info, std::nullopt));
   const SourceBlock block{box, static_cast<const std::byte*>(data)};
-  return settle(output_->write({.variable = known->id, .slot = 0}, {&block, box.empty() ? 0U : 1U}));
+  return settle(guarded([&] {
+    return output_->write({.variable = known->id, .slot = 0}, {&block, box.empty() ? 0U : 1U});
+  }));
 }
 
 // Kept only where the numbers are not 0, 1, 2, ... anyway.
@@ -395,7 +453,7 @@ Status OutputFile::close(const std::optional<Failure>& unseen) {
   const Status outcome = [&]() -> Status {
     WEIR_TRY(mpi::vote(comm_, fmt::format("close '{}'", path()), mine));
     WEIR_TRY(write_books());
-    WEIR_TRY(settle(output_->close()));
+    WEIR_TRY(settle(guarded([&] { return output_->close(); })));
     output_.reset();
     if (Status published = publication_.finish(comm_, options_.fsync); !published) {
       if (comm_.rank() == 0) publication_.discard();

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "backends/backend.hpp"
 #include "session/publish.hpp"
@@ -52,7 +53,7 @@ class OutputFile {
 
   bool is_open() const { return output_ != nullptr; }
   const mpi::Comm& comm() const { return comm_; }
-  std::string path() const { return publication_.path().string(); }
+  const std::string& path() const { return publication_.path(); }
 
  private:
   struct RankedBox {
@@ -82,12 +83,14 @@ class OutputFile {
 
   Status check_usable() const;
   Status check_no_group(const std::string& name) const;
+  Status check_limits(const std::string& name) const;
   Result<backends::Variable> resolve_variable(const std::string& name, Type type, const Extent& shape,
                                               std::optional<std::int64_t> step) const;
   Result<Resolved> resolve(const WriteRequest& request) const;
   Result<Known*> make_room(const backends::Variable& info, std::optional<std::int64_t> step);
   Status define(const backends::Variable& info);
-  Status check_overlap(Known& known, const Box& mine, bool anything_changed);
+  std::vector<RankedBox> arriving_boxes(const Known* known, const Box& mine, bool changed) const;
+  static Status check_overlap(const std::vector<RankedBox>& before, const std::vector<RankedBox>& arriving);
   Status transfer(Known& known, const WriteRequest& request, const Box& box);
   Status write_books();
   Status write_steps(const Known& known);
@@ -108,7 +111,7 @@ class OutputFile {
   Publication publication_;
   std::unique_ptr<backends::Output> output_;
   std::map<std::string, Known> variables_;
-  std::map<std::string, int> attributes_;  // "variable\nname", to refuse duplicates
+  std::set<std::string> attributes_;  // "variable\nname", to refuse duplicates
   std::int64_t last_step_ = 0;
   std::optional<Failure> lost_;
 };

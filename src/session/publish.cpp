@@ -1,8 +1,11 @@
 #include "session/publish.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
 #include <random>
 
 #include "core/file.hpp"
@@ -20,58 +23,102 @@ std::string random_letters() {
   return letters;
 }
 
+// Users link to scratch file systems: the file goes where the link points, and the link stays.
+fs::path follow_links(fs::path path) {
+  constexpr int most_links = 40;
+  std::error_code error;
+  for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i) {
+    const fs::path next = fs::read_symlink(path, error);
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
+}
+
+// Beside the target, so that a rename suffices; shortened where the name of a companion would become too
+// long.
+fs::path temporary_for(const fs::path& target) {
+  constexpr std::size_t longest_stem = 200;
+  const std::string name = target.filename().string();
+  return target.parent_path() / (name.substr(0, longest_stem) + ".partial." + random_letters());
+}
+
 // Only a folder that this kind of backend made may be replaced: never somebody's own folder that happens to
 // have the name.
 bool is_replaceable_folder(const fs::path& path, const backends::Entry& entry) {
   return entry.makes_folder && entry.recognises != nullptr && entry.recognises(path);
 }
 
-Status check_target(const fs::path& path, const backends::Entry& entry) {
-  if (path.empty() || path.filename().empty() || path.filename() == "." || path.filename() == "..") {
-    return fail(ErrorCode::invalid_argument, fmt::format("'{}' is not the name of a file", path.string()));
-  }
+// A companion that Weir wrote says so near its beginning.
+bool is_own_companion(const fs::path& path) {
   std::error_code error;
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::file_status status = fs::status(folder, error);
-  if (!fs::exists(status)) return fail_errno(ENOENT, "create in folder " + folder.string(), path.string());
-  if (!fs::is_directory(status)) return fail_errno(ENOTDIR, "create", path.string());
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    return fail_errno(errno, "create in folder " + folder.string(), path.string());
-  const fs::file_status target = fs::status(path, error);
-  if (fs::is_directory(target) && !is_replaceable_folder(path, entry))
-    return fail_errno(EISDIR, "create", path.string());
-  if (entry.makes_folder && fs::exists(target) && !fs::is_directory(target)) {
-    return in(
-        Status(fail(ErrorCode::io,
-                    fmt::format("a file of that name is there, and backend '{}' makes a folder", entry.name),
-                    "remove the file or choose another name")),
-        "create", path.string());
-  }
-  if (fs::exists(target) && !fs::is_directory(target) && !fs::is_regular_file(target)) {
-    return in(
-        Status(fail(ErrorCode::invalid_argument, "neither a file nor absent: a device, socket or pipe")),
-        "create", path.string());
+  if (!fs::is_regular_file(path, error)) return false;
+  std::string beginning(256, '\0');
+  std::ifstream file(path);
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  return beginning.find("\"weir_file\"") != std::string::npos;
+}
+
+Status check_companions(const fs::path& target, const backends::Entry& entry) {
+  std::error_code error;
+  for (const std::string_view suffix : entry.companions) {
+    const std::string companion = target.string() + std::string(suffix);
+    if (fs::exists(fs::symlink_status(companion, error)) && !is_own_companion(companion)) {
+      return fail(ErrorCode::io, fmt::format("{} is in the way, and was not written by Weir", companion),
+                  "move it away or choose another name");
+    }
   }
   return {};
 }
 
+Status check_target(const fs::path& path, const backends::Entry& entry) {
+  if (path.filename().empty() || path.filename() == "." || path.filename() == "..") {
+    return fail(ErrorCode::invalid_argument, "this is not the name of a file");
+  }
+  std::error_code error;
+  const fs::path folder = path.parent_path();
+  const fs::file_status status = fs::status(folder, error);
+  if (!fs::exists(status)) return fail_errno(ENOENT, "create in folder " + folder.string(), "");
+  if (!fs::is_directory(status)) return fail_errno(ENOTDIR, "create", "");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return fail_errno(errno, "create in folder " + folder.string(), "");
+  const fs::file_status target = fs::status(path, error);
+  if (fs::is_directory(target) && !is_replaceable_folder(path, entry))
+    return fail_errno(EISDIR, "create", "");
+  if (entry.makes_folder && fs::exists(target) && !fs::is_directory(target)) {
+    return fail(ErrorCode::io,
+                fmt::format("a file of that name is there, and backend '{}' makes a folder", entry.name),
+                "remove the file or choose another name");
+  }
+  if (fs::exists(target) && !fs::is_directory(target) && !fs::is_regular_file(target)) {
+    return fail(ErrorCode::invalid_argument, "neither a file nor absent: a device, socket or pipe");
+  }
+  return check_companions(path, entry);
+}
+
 }  // namespace
 
-Result<Publication> Publication::begin(const mpi::Comm& comm, const fs::path& path,
+Result<Publication> Publication::begin(const mpi::Comm& comm, const std::string& path,
                                        const backends::Entry& entry) {
   Publication publication;
   publication.entry_ = &entry;
   publication.path_ = path;
+  publication.target_ = path;
   publication.temporary_ = path;
   if (!entry.stores_files) return publication;
-  std::string temporary;
   Status checked;
   if (comm.rank() == 0) {
-    checked = check_target(path, entry);
-    temporary = path.string() + ".partial." + random_letters();
+    checked = [&]() -> Status {
+      if (path.empty()) return fail(ErrorCode::invalid_argument, "'' is not the name of a file");
+      std::error_code error;
+      publication.target_ = follow_links(fs::absolute(path, error));
+      if (error) return fail_errno(error.value(), "find the working folder", "");
+      publication.temporary_ = temporary_for(publication.target_);
+      return check_target(publication.target_, entry);
+    }();
   }
-  WEIR_TRY(mpi::agree(comm, checked));
-  publication.temporary_ = comm.broadcast(temporary, 0);
+  WEIR_TRY(in(mpi::agree(comm, checked), "create", path));
+  publication.target_ = comm.broadcast(publication.target_.string(), 0);
+  publication.temporary_ = comm.broadcast(publication.temporary_.string(), 0);
   return publication;
 }
 
@@ -81,17 +128,30 @@ std::vector<std::string> Publication::parts() const {
   return suffixes;
 }
 
+// A plain file's .json would go on describing what has become a file of another format.
+void Publication::remove_foreign_companions() const {
+  std::error_code ignored;
+  for (const backends::Entry& other : backends::table()) {
+    for (const std::string_view suffix : other.companions) {
+      const bool mine =
+          std::find(entry_->companions.begin(), entry_->companions.end(), suffix) != entry_->companions.end();
+      const std::string companion = target_.string() + std::string(suffix);
+      if (!mine && is_own_companion(companion)) fs::remove(companion, ignored);
+    }
+  }
+}
+
 Status Publication::rename_all() const {
-  // An old companion beside new data would describe it wrongly, so it goes first; data without one is merely
-  // unlabelled.
+  struct stat old {};
+  if (::stat(target_.c_str(), &old) == 0 && S_ISREG(old.st_mode))
+    ::chmod(temporary_.c_str(), old.st_mode & 07777U);
+  WEIR_TRY(rename_path(temporary_, target_));
   std::error_code error;
-  for (const std::string_view companion : entry_->companions)
-    fs::remove(path_.string() + std::string(companion), error);
-  WEIR_TRY(rename_path(temporary_, path_));
   for (const std::string_view companion : entry_->companions) {
     const std::string from = temporary_.string() + std::string(companion);
-    if (fs::exists(from, error)) WEIR_TRY(rename_path(from, path_.string() + std::string(companion)));
+    if (fs::exists(from, error)) WEIR_TRY(rename_path(from, target_.string() + std::string(companion)));
   }
+  remove_foreign_companions();
   return {};
 }
 
@@ -110,7 +170,7 @@ Status Publication::finish(const mpi::Comm& comm, bool fsync) const {
   Status renamed;
   if (comm.rank() == 0) {
     renamed = rename_all();
-    if (renamed && fsync) renamed = sync_path(path_.has_parent_path() ? path_.parent_path() : fs::path("."));
+    if (renamed && fsync) renamed = sync_path(target_.parent_path());
   }
   return mpi::agree(comm, renamed);
 }
@@ -126,10 +186,10 @@ Failure Publication::in_terms_of_path(Failure failure) const {
   for (std::string* text : {&failure.object, &failure.operation, &failure.cause}) {
     for (auto at = text->find(hidden); entry_->stores_files && at != std::string::npos;
          at = text->find(hidden, at + 1)) {
-      text->replace(at, hidden.size(), path_.string());
+      text->replace(at, hidden.size(), path_);
     }
   }
-  if (failure.object.empty()) failure.object = path_.string();
+  if (failure.object.empty()) failure.object = path_;
   return failure;
 }
 

@@ -5,30 +5,32 @@
 
 namespace weir::session {
 
-// A path, and the temporary one under which the file is made. Values are the same on every rank.
+// A path, and the temporary one under which the file is made. The same on every rank.
 class Publication {
  public:
-  // COLLECTIVE. Rank 0 checks that the path can become a file of this backend and makes up the temporary
-  // name.
-  static Result<Publication> begin(const mpi::Comm& comm, const std::filesystem::path& path,
+  // COLLECTIVE. Rank 0 checks that the path can become a file of this backend, follows it if it is a symbolic
+  // link, and makes up the temporary name. From then on nothing depends on the working folder.
+  static Result<Publication> begin(const mpi::Comm& comm, const std::string& path,
                                    const backends::Entry& entry);
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::string& path() const { return path_; }  // as the program gave it
   const std::filesystem::path& temporary() const { return temporary_; }
 
   // COLLECTIVE. Waits for the disk if asked, then renames.
   Status finish(const mpi::Comm& comm, bool fsync) const;
   // LOCAL, called on one rank: removes what was made so far.
   void discard() const;
-  // A failure that speaks of the temporary name, in terms of the final one.
+  // A failure that speaks of the temporary name, in terms of the one the program gave.
   Failure in_terms_of_path(Failure failure) const;
 
  private:
   std::vector<std::string> parts()
       const;  // suffixes of the files that belong together, the main one ("") last
   Status rename_all() const;
+  void remove_foreign_companions() const;
 
-  std::filesystem::path path_;
+  std::string path_;
+  std::filesystem::path target_;  // absolute, with links followed
   std::filesystem::path temporary_;
   const backends::Entry* entry_ = nullptr;
 };

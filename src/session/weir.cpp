@@ -21,6 +21,13 @@ void throw_if_failed(const Status& status) {
   if (!status) throw status.error().to_exception();
 }
 
+// The file behind a handle; a handle that was moved from has none.
+template <class Impl>
+auto& opened(const std::unique_ptr<Impl>& impl) {
+  if (!impl) throw Error(ErrorCode::state, -1, "use a file: it was moved to another variable");
+  return *impl->file;
+}
+
 template <class T>
 T value_or_throw(Result<T> result) {
   if (!result) throw result.error().to_exception();
@@ -114,22 +121,22 @@ File::~File() {
 Ticket File::write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements,
                             const WriteOptions& options) {
   auto state = std::make_shared<Ticket::State>();
-  state->status = impl_->file->write({.name = name,
-                                      .type = type,
-                                      .shape = options.shape,
-                                      .offset = options.offset,
-                                      .count = options.count,
-                                      .step = options.step,
-                                      .data = static_cast<const std::byte*>(data),
-                                      .elements = elements,
-                                      .independent = options.independent});
+  state->status = opened(impl_).write({.name = name,
+                                       .type = type,
+                                       .shape = options.shape,
+                                       .offset = options.offset,
+                                       .count = options.count,
+                                       .step = options.step,
+                                       .data = static_cast<const std::byte*>(data),
+                                       .elements = elements,
+                                       .independent = options.independent});
   if (!state->status) impl_->failed.push_back(state);
   return Ticket(std::move(state));
 }
 
 void File::reserve(const std::string& name, Type type, const Extent& shape,
                    std::optional<std::int64_t> step) {
-  throw_if_failed(impl_->file->reserve(name, type, shape, step));
+  throw_if_failed(opened(impl_).reserve(name, type, shape, step));
 }
 
 void File::set_attribute(const std::string& name, const std::string& text) {
@@ -142,7 +149,7 @@ void File::set_attribute(const std::string& name, Type type, const void* element
 
 void File::set_variable_attribute(const std::string& variable, const std::string& name,
                                   const std::string& text) {
-  throw_if_failed(impl_->file->set_attribute({.variable = variable, .name = name, .value = text}));
+  throw_if_failed(opened(impl_).set_attribute({.variable = variable, .name = name, .value = text}));
 }
 
 void File::set_variable_attribute(const std::string& variable, const std::string& name, Type type,
@@ -150,11 +157,11 @@ void File::set_variable_attribute(const std::string& variable, const std::string
   Values values{.type = type, .bytes = std::vector<std::byte>(count * size_of(type))};
   if (count > 0) std::memcpy(values.bytes.data(), elements, values.bytes.size());
   throw_if_failed(
-      impl_->file->set_attribute({.variable = variable, .name = name, .value = std::move(values)}));
+      opened(impl_).set_attribute({.variable = variable, .name = name, .value = std::move(values)}));
 }
 
 void File::close() {
-  throw_if_failed(impl_->file->close(impl_->unseen()));
+  throw_if_failed(opened(impl_).close(impl_->unseen()));
 }
 
 struct Reader::Impl {
@@ -187,35 +194,37 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
 const std::vector<VariableInfo>& Reader::variables() const {
+  opened(impl_);
   return impl_->variables;
 }
 const std::vector<Attribute>& Reader::attributes() const {
+  opened(impl_);
   return impl_->attributes;
 }
 const std::string& Reader::backend() const {
-  return impl_->file->backend();
+  return opened(impl_).backend();
 }
 
 const VariableInfo& Reader::variable(const std::string& name) const {
   const session::Contents* found =
-      value_or_throw(in(impl_->file->find(name), "look up", impl_->file->path()));
-  return impl_->variables[static_cast<std::size_t>(found - impl_->file->contents().data())];
+      value_or_throw(in(opened(impl_).find(name), "look up", opened(impl_).path()));
+  return impl_->variables[static_cast<std::size_t>(found - opened(impl_).contents().data())];
 }
 
 void Reader::read_elements(const std::string& name, Type type, void* data, std::uint64_t elements,
                            const ReadOptions& options) {
-  throw_if_failed(impl_->file->read({.name = name,
-                                     .type = type,
-                                     .offset = options.offset,
-                                     .count = options.count,
-                                     .step = options.step,
-                                     .data = static_cast<std::byte*>(data),
-                                     .elements = elements,
-                                     .independent = options.independent}));
+  throw_if_failed(opened(impl_).read({.name = name,
+                                      .type = type,
+                                      .offset = options.offset,
+                                      .count = options.count,
+                                      .step = options.step,
+                                      .data = static_cast<std::byte*>(data),
+                                      .elements = elements,
+                                      .independent = options.independent}));
 }
 
 void Reader::close() {
-  throw_if_failed(impl_->file->close());
+  throw_if_failed(opened(impl_).close());
 }
 
 struct Session::Impl {
@@ -232,6 +241,7 @@ Session::Session(MPI_Comm comm) : impl_(std::make_unique<Impl>()) {
         "start a session: MPI is not initialised; call MPI_Init first, or use weir::Session::serial()");
   }
   impl_->comm = mpi::Comm::duplicate(comm);
+  value_or_throw(mpi::agree(impl_->comm, mpi::patience_of_environment()));
   auto plan = plan_of_environment();
   if (plan && plan->ranks != 0) {
     if (Status fits = check(*plan, static_cast<std::uint32_t>(impl_->comm.size())); !fits)
@@ -251,6 +261,8 @@ Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
 MPI_Comm Session::compute() const {
+  if (impl_->comm.is_serial())
+    throw Error(ErrorCode::state, -1, "ask for the communicator: this session is serial");
   return impl_->comm.get();
 }
 
@@ -273,6 +285,7 @@ Reader Session::open(const std::string& path, const FileOptions& options) {
 
 std::shared_ptr<void> Session::allocate_bytes(std::size_t bytes) {
   constexpr std::size_t page = 4096;
+  if (bytes > SIZE_MAX - 2 * page) throw std::bad_alloc();
   const std::size_t rounded = (bytes / page + 1) * page;
   void* memory = std::aligned_alloc(page, rounded);
   if (memory == nullptr) throw std::bad_alloc();

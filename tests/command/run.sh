@@ -56,7 +56,7 @@ expect 0 'wrote heat.dat' "$MPIEXEC" -n 4 "$examples/heat" heat.dat
 expect 0 '6 \(0\.\.100 by 20\)' "$weir" ls heat.dat
 expect 1 'No such file' "$MPIEXEC" -n 2 "$examples/heat" no/such/folder/heat.dat
 expect 1 'No such file' "$weir" ls absent.h5
-expect 1 'no backend recognises' "$weir" ls "$0"
+expect 1 'no backend recognises' "$weir" ls "$weir"
 expect 1 'No space left' bash -c "'$weir' version --backends > /dev/full"
 
 # A flipped byte is found, and named.
@@ -75,6 +75,18 @@ expect 0 'posix +demo-posix.dat +[0-9]+ +[0-9]+ +yes' "$weir" demo -n 3 --size 1
 expect 0 'temperature +float64' "$weir" ls weir-demo/demo-posix.dat
 expect 0 '"verified": true' "$weir" demo -n 2 --size 100KiB --steps 1 --json
 expect 2 'not a quantity' "$weir" demo --size many
+expect 1 'needs about' "$weir" demo --size 2305843009213693952 --steps 1
+expect 1 'WEIR_TIMEOUT is .soon' env WEIR_TIMEOUT=soon "$weir" demo -n 1 --size 1KiB
+expect 2 'offset' "$weir" cat heat.dat temperature --step 0 --offset -1,0
+
+# Ended by a signal, the demo takes its ranks and its folder with it.
+mkdir demo-tmp
+TMPDIR=$PWD/demo-tmp "$weir" demo -n 2 --size 300MiB --steps 9 > /dev/null 2>&1 &
+demo=$!
+for _ in $(seq 100); do [ -n "$(find demo-tmp -name '*.partial.*')" ] && break; sleep 0.1; done
+kill -TERM $demo
+wait $demo && { echo 'FAILED: a demo that was ended exits with 0'; failures=$((failures + 1)); }
+[ -z "$(ls -A demo-tmp)" ] || { echo "FAILED: left behind: $(ls -A demo-tmp)"; failures=$((failures + 1)); }
 expect 1 'No such file' "$weir" demo --folder /no/such/folder
 if has hdf5 && command -v h5dump > /dev/null; then
   expect 0 'DATASET "temperature"' h5dump -H weir-demo/demo.h5

@@ -5,9 +5,13 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "backends/backend.hpp"
+#include "core/file.hpp"
 #include "session/input_file.hpp"
 #include "support.hpp"
+#include "weir/weir.h"
 
 namespace weir::test {
 namespace {
@@ -124,6 +128,108 @@ TEST_F(Faults, BadPaths) {
         HasSubstr("differs between ranks"));
   }
   EXPECT_THAT(common_failure([&] { session_.open(folder_ / "none"); }), HasSubstr("No such file"));
+}
+
+TEST_F(Faults, ReadingAndClosingAtOnceIsADisagreement) {
+  write_steps({});
+  if (size_ == 1) return;
+  Reader in = session_.open(path_);
+  std::vector<double> all(60);
+  const std::string message = common_failure([&] {
+    if (rank_ == 0) {
+      in.read("T", all, {.step = 0});
+    } else {
+      in.close();
+    }
+  });
+  EXPECT_THAT(message, HasSubstr("differs between ranks"));
+}
+
+TEST_F(Faults, AWriteThatIsRefusedLeavesNoTrace) {
+  File out = session_.create(path_, {.backend = "posix"});
+  const Box mine = part_of(shape_, 0, rank_, size_);
+  out.write("T", values_of<double>(shape_, mine, 0),
+            {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = 0})
+      .wait();
+  if (size_ > 1) {
+    EXPECT_THAT(common_failure([&] { out.write("T", std::vector<double>(60), {.step = 5}).wait(); }),
+                HasSubstr("overlap"));
+    EXPECT_THAT(common_failure([&] { out.write("U", std::vector<double>(60), {.shape = shape_}).wait(); }),
+                HasSubstr("overlap"));
+  }
+  out.close();
+  Reader in = session_.open(path_);
+  EXPECT_EQ(in.variables().size(), 1U);
+  EXPECT_EQ(in.variable("T").steps, std::vector<std::int64_t>{0});
+  in.close();
+}
+
+TEST_F(Faults, TheWorkingFolderMayChange) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  File out = session_.create("moved.dat");
+  std::filesystem::current_path("/");
+  const Box mine = part_of(shape_, 0, rank_, size_);
+  out.write("T", values_of<double>(shape_, mine, 0),
+            {.shape = shape_, .offset = mine.offset, .count = mine.count})
+      .wait();
+  out.close();
+  std::filesystem::current_path(before);
+  EXPECT_THAT(folder_.names(), ElementsAre("moved.dat", "moved.dat.json"));
+}
+
+TEST_F(Faults, LinksAreFollowedAndOtherPeoplesFilesAreNotTouched) {
+  namespace fs = std::filesystem;
+  if (rank_ == 0) {
+    fs::create_directory(folder_ / "scratch");
+    fs::create_symlink("scratch/real.dat", folder_ / "link.dat");
+    std::ofstream(folder_ / "mine.dat.json") << "{\"mine\": 1}";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  session_.create(folder_ / "link.dat").close();
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.dat"));
+  EXPECT_TRUE(fs::exists(folder_ / "scratch/real.dat.json"));
+  EXPECT_THAT(common_failure([&] { session_.create(folder_ / "mine.dat"); }),
+              HasSubstr("mine.dat.json is in the way"));
+  EXPECT_EQ(*read_text(folder_ / "mine.dat.json"), "{\"mine\": 1}");
+}
+
+TEST_F(Faults, WrongArgumentsInCFailOnEveryRank) {
+  weir_session* io = nullptr;
+  weir_file* out = nullptr;
+  weir_ticket* ticket = reinterpret_cast<weir_ticket*>(0x1234);
+  ASSERT_EQ(weir_init(MPI_COMM_WORLD, &io), WEIR_OK);
+  ASSERT_EQ(weir_create(io, path_.c_str(), nullptr, &out), WEIR_OK);
+  const std::uint64_t shape[1] = {4};
+  const std::uint64_t zero[1] = {0};
+  const double data[4] = {1, 2, 3, 4};
+  const bool wrong = rank_ == size_ - 1;
+  EXPECT_EQ(weir_write(out, "v", wrong ? static_cast<weir_type>(15) : WEIR_FLOAT64, data, 1, shape, zero,
+                       zero, 0, nullptr),
+            WEIR_INVALID_ARGUMENT);
+  EXPECT_THAT(weir_message(), HasSubstr("unknown element type"));
+  EXPECT_EQ(weir_write(out, wrong ? nullptr : "v", WEIR_FLOAT64, data, 1, shape, zero, zero, 0, nullptr),
+            WEIR_INVALID_ARGUMENT);
+  EXPECT_EQ(weir_write(out, "v", WEIR_FLOAT64, data, wrong ? 1000 : 1, shape, zero, zero, 0, nullptr),
+            WEIR_INVALID_ARGUMENT);
+  EXPECT_EQ(weir_write(nullptr, "v", WEIR_FLOAT64, data, 1, shape, zero, zero, 0, &ticket),
+            WEIR_INVALID_ARGUMENT);
+  EXPECT_EQ(ticket, nullptr);
+  const std::uint64_t all_or_nothing[1] = {rank_ == 0 ? 4U : 0U};
+  EXPECT_EQ(weir_write(out, "v", WEIR_FLOAT64, data, 1, shape, zero, all_or_nothing, 0, nullptr), WEIR_OK)
+      << weir_message();
+  EXPECT_EQ(weir_close(&out), WEIR_OK) << weir_message();
+  weir_file_options options = WEIR_FILE_OPTIONS_INIT;
+  options.options = "nonsense";
+  EXPECT_EQ(weir_create(io, path_.c_str(), &options, &out), WEIR_INVALID_ARGUMENT);
+  weir_reader* in = nullptr;
+  ASSERT_EQ(weir_open(io, path_.c_str(), nullptr, &in), WEIR_OK);
+  double back[4] = {};
+  EXPECT_EQ(weir_read(in, wrong ? "w" : "v", WEIR_FLOAT64, back, 1, nullptr, nullptr, 0), WEIR_NOT_FOUND);
+  EXPECT_EQ(weir_read(in, "v", WEIR_FLOAT64, back, 1, nullptr, nullptr, 0), WEIR_OK) << weir_message();
+  EXPECT_EQ(back[3], 4);
+  EXPECT_EQ(weir_close_reader(&in), WEIR_OK);
+  EXPECT_EQ(weir_finalize(&io), WEIR_OK);
 }
 
 // A real disk that is too small, for every backend that stores files.

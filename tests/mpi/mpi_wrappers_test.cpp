@@ -89,9 +89,6 @@ TEST_F(Wrappers, BoxTypesSelectTheBox) {
 
 TEST_F(Wrappers, TypesBeyond32BitCounts) {
   MPI_Count size = 0;
-  const Datatype bytes = contiguous_bytes((5ULL << 30U) + 7);
-  MPI_Type_size_x(bytes.get(), &size);
-  EXPECT_EQ(size, (5LL << 30) + 7);
   const Extent shape = {3, 1ULL << 33U};
   const Datatype box = box_in_array(shape, {{1, 5}, {2, (1ULL << 32U) + 1}}, 8);
   MPI_Type_size_x(box.get(), &size);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "backends/backend.hpp"
+#include "core/types.hpp"
 #include "session/input_file.hpp"
 #include "session/names.hpp"
 #include "weir/weir.hpp"
@@ -166,6 +167,48 @@ TEST_P(SerialSession, UsingAClosedFile) {
               HasSubstr("closed"));
 }
 
+TEST_P(SerialSession, LimitsOfAFormatAreKnownBeforehand) {
+  for (const char* backend : {"posix", "hdf5", "adios2-bp4", "adios2-bp5", "adios2-hdf5"}) {
+    if (!backends::find(backend)) continue;
+    const std::string path = (folder_ / "limits").string() + backend;
+    File out = session_.create(path, {.backend = backend});
+    out.write("T", std::vector<double>{-0.0}, {.shape = {1}}).wait();
+    int refused = 0;
+    const auto attempt = [&](const std::function<void()>& body) {
+      try {
+        body();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+        ++refused;
+      }
+    };
+    attempt([&] { out.set_attribute("long", std::string(100000, 'x')); });
+    attempt([&] { out.set_attribute(std::string(150, 'n'), "x"); });
+    attempt([&] { out.write(std::string(100, 'v'), std::vector<int>{1}, {.shape = {1}}).wait(); });
+    EXPECT_THAT(failure_of([&] { out.set_attribute("bytes", "a\xff"); }), HasSubstr("UTF-8"));
+    const double negative_zero = -0.0;
+    out.set_attribute("nz", Type::float64, &negative_zero, 1);
+    out.close();  // whatever was refused, the file is whole
+    Reader in = session_.open(path);
+    EXPECT_EQ(in.attributes().size() + in.variables().size(), 5U - static_cast<std::size_t>(refused))
+        << backend;
+    for (const Attribute& attribute : in.attributes()) {
+      if (attribute.name != "nz") continue;
+      EXPECT_EQ(attribute.elements, Values::of<double>(std::span(&negative_zero, 1)).bytes) << backend;
+    }
+    in.close();
+  }
+}
+
+TEST_P(SerialSession, MovedAndSerialHandles) {
+  File out = session_.create((folder_ / "f.dat").string());
+  File other = std::move(out);
+  EXPECT_THAT(failure_of([&] { out.close(); }), HasSubstr("moved"));
+  other.close();
+  EXPECT_THAT(failure_of([&] { (void)session_.compute(); }), HasSubstr("serial"));
+  EXPECT_THROW((void)session_.allocate<double>(SIZE_MAX / 8 + 2), std::bad_alloc);
+}
+
 TEST_P(SerialSession, FlippedBytesFailVerification) {
   const std::string path = write_sample("posix", true);
   {
@@ -184,7 +227,8 @@ TEST_P(SerialSession, FlippedBytesFailVerification) {
 TEST(Names, OnlyThoseEveryFormatCanStore) {
   for (const char* good : {"T", "fields/T", "a b", "ü", "T.1"})
     EXPECT_TRUE(session::check_name(good)) << good;
-  for (const char* bad : {"", "/T", "T/", "a//b", ".", "a/../b", "weir/x", "a\nb"})
+  for (const char* bad :
+       {"", "/T", "T/", "a//b", ".", "a/../b", "weir/x", "a\nb", "weir", "a\xff", "\xed\xa0\x80", "\xc0\x80"})
     EXPECT_FALSE(session::check_name(bad)) << bad;
   EXPECT_FALSE(session::check_name(std::string(256, 'x')));
 }

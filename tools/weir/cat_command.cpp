@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/json.hpp"
@@ -12,8 +13,8 @@ namespace {
 struct Arguments : InputArguments {
   std::string variable;
   std::optional<std::int64_t> step;
-  std::vector<std::uint64_t> offset;
-  std::vector<std::uint64_t> count;
+  std::vector<std::int64_t> offset;
+  std::vector<std::int64_t> count;
   bool raw = false;
 };
 
@@ -40,11 +41,20 @@ std::string as_text(Type type, const Box& piece, const Box& whole, const std::by
   return text;
 }
 
+// Asked here as well as on reading, since nothing is read of an empty array.
+Status check_step(const session::Contents& entry, std::optional<std::int64_t> step) {
+  if (!step || std::find(entry.steps.begin(), entry.steps.end(), *step) != entry.steps.end()) return {};
+  return fail(ErrorCode::not_found, fmt::format("variable '{}' has no step {}", entry.info.name, *step),
+              "'weir ls' lists the steps");
+}
+
 Status print_variable(const Arguments& arguments) {
   WEIR_ASSIGN(auto file, open_input(arguments));
   WEIR_ASSIGN(const session::Contents* entry, in(file->find(arguments.variable), "look up", file->path()));
   const backends::Variable& info = entry->info;
-  Box wanted{arguments.offset, arguments.count};
+  WEIR_TRY(check_step(*entry, arguments.step));
+  Box wanted{Extent(arguments.offset.begin(), arguments.offset.end()),
+             Extent(arguments.count.begin(), arguments.count.end())};
   if (wanted.offset.empty()) wanted.offset.assign(info.shape.size(), 0);
   if (wanted.count.empty()) {
     for (std::size_t d = 0; d < info.shape.size() && d < wanted.offset.size(); ++d) {
@@ -82,8 +92,12 @@ void add_cat_command(CLI::App& app, Context& context) {
   add_input_arguments(*command, *arguments);
   command->add_option("variable", arguments->variable, "The variable, as 'weir ls' names it")->required();
   command->add_option("--step", arguments->step, "The step (needed when there are several)");
-  command->add_option("--offset", arguments->offset, "First element in each dimension: 0,3")->delimiter(',');
-  command->add_option("--count", arguments->count, "Elements in each dimension: 1,10")->delimiter(',');
+  command->add_option("--offset", arguments->offset, "First element in each dimension: 0,3")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--count", arguments->count, "Elements in each dimension: 1,10")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--raw", arguments->raw, "Bytes as they are in memory, for another program");
   command->footer(
       "Examples:\n"

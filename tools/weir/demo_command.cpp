@@ -37,7 +37,8 @@ class Folder {
     }
     const char* base = std::getenv("TMPDIR");
     std::string path =
-        (wanted.empty() ? std::string(base == nullptr ? "/tmp" : base) : wanted) + "/weir-demo-XXXXXX";
+        (wanted.empty() ? std::string(base == nullptr || *base == '\0' ? "/tmp" : base) : wanted) +
+        "/weir-demo-XXXXXX";
     if (::mkdtemp(path.data()) == nullptr) return fail_errno(errno, "create a folder", path);
     return Folder(path, true);
   }
@@ -59,8 +60,12 @@ class Folder {
 Status check_space(const std::string& folder, const DemoSettings& settings) {
   std::error_code error;
   const auto space = fs::space(folder, error);
-  const std::uint64_t needed = 8 * settings.bytes * static_cast<std::uint64_t>(settings.steps);
-  if (error || space.available >= needed) return {};
+  // Up to eight files, one at a time in memory, all of them on disk.
+  const std::uint64_t room = space.available / 8 / static_cast<std::uint64_t>(settings.steps);
+  if (error || room >= settings.bytes) return {};
+  const std::uint64_t needed = settings.bytes > INT64_MAX / 8000
+                                   ? INT64_MAX
+                                   : 8 * settings.bytes * static_cast<std::uint64_t>(settings.steps);
   return fail(ErrorCode::io,
               fmt::format("{} has {} free, the demo needs about {}", folder, format_bytes(space.available),
                           format_bytes(needed)),

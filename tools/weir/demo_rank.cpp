@@ -222,7 +222,14 @@ Status run(const DemoSettings& settings) {
 
 Status run_demo_rank(const DemoSettings& settings) {
   MPI_Init(nullptr, nullptr);
-  Status status = run(settings);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Status status;
+  try {
+    status = run(settings);
+  } catch (const Error& error) {  // before the first file: a plan or a setting that cannot be used
+    if (rank == 0) status = fail(error.code(), error.what());
+  }
   MPI_Finalize();
   return status;
 }

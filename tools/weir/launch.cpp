@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -30,16 +31,30 @@ void allow_root_and_oversubscription() {
   }
 }
 
-class IgnoreInterrupts {
+pid_t launcher = 0;  // what a signal is passed on to; set before the handlers are
+
+void pass_on(int signal) {
+  if (launcher > 0) ::kill(launcher, signal);
+}
+
+// While the ranks run, an interrupt or a request to end goes to their launcher; this process stays to clean
+// up after them.
+class PassSignalsOn {
  public:
-  IgnoreInterrupts() { previous_ = std::signal(SIGINT, SIG_IGN); }
-  ~IgnoreInterrupts() { std::signal(SIGINT, previous_); }
-  IgnoreInterrupts(const IgnoreInterrupts&) = delete;
-  IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
-  void restore_in_child() const { std::signal(SIGINT, previous_); }
+  explicit PassSignalsOn(pid_t child) {
+    launcher = child;
+    for (std::size_t i = 0; i < signals.size(); ++i) previous_[i] = std::signal(signals[i], pass_on);
+  }
+  ~PassSignalsOn() {
+    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], previous_[i]);
+    launcher = 0;
+  }
+  PassSignalsOn(const PassSignalsOn&) = delete;
+  PassSignalsOn& operator=(const PassSignalsOn&) = delete;
 
  private:
-  void (*previous_)(int) = SIG_DFL;
+  static constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<void (*)(int), 3> previous_{};
 };
 
 }  // namespace
@@ -55,11 +70,9 @@ Status run_ranks(int ranks, const std::vector<std::string>& arguments) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  const IgnoreInterrupts while_waiting;
   const pid_t child = ::fork();
   if (child < 0) return fail_errno(errno, "start", words[0]);
   if (child == 0) {
-    while_waiting.restore_in_child();
     // mpiexec may give the ranks a terminal of its own making: whether there are colours is decided by ours.
     if (isatty(STDOUT_FILENO) == 0) ::setenv("NO_COLOR", "1", 1);
     allow_root_and_oversubscription();
@@ -67,6 +80,7 @@ Status run_ranks(int ranks, const std::vector<std::string>& arguments) {
     fmt::print(stderr, "weir: cannot start {}: {}\n", words[0], std::strerror(errno));
     ::_exit(127);
   }
+  const PassSignalsOn while_waiting(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return fail_errno(errno, "wait for", words[0]);

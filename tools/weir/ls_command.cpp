@@ -24,9 +24,24 @@ std::string describe_steps(const std::vector<std::int64_t>& steps) {
               : fmt::format("{},{},...,{}", steps[0], steps[1], steps.back());
 }
 
+// Names and texts come from a file: what could steer a terminal is shown, not sent.
+std::string printable(const std::string& text) {
+  std::string shown;
+  for (const char c : text) {
+    if (c == '\n') {
+      shown += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
 std::string describe_value(const AttributeValue& value) {
   constexpr std::size_t most_shown = 8;
-  if (const auto* text = std::get_if<std::string>(&value)) return fmt::format("\"{}\"", *text);
+  if (const auto* text = std::get_if<std::string>(&value)) return fmt::format("\"{}\"", printable(*text));
   const auto& values = std::get<Values>(value);
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min(values.size(), most_shown); ++i) {
@@ -83,13 +98,14 @@ Status list(const Arguments& arguments) {
   for (const session::Contents& entry : file->contents()) {
     const std::string steps =
         !entry.info.stepped ? "-" : fmt::format("{} ({})", entry.steps.size(), describe_steps(entry.steps));
-    table.add({entry.info.name, std::string(name_of(entry.info.type)), format_extent(entry.info.shape), steps,
-               format_bytes(bytes_of(entry)), file->has_checksums(entry.info.name) ? "xxh3" : "-"});
+    table.add({printable(entry.info.name), std::string(name_of(entry.info.type)),
+               format_extent(entry.info.shape), steps, format_bytes(bytes_of(entry)),
+               file->has_checksums(entry.info.name) ? "xxh3" : "-"});
   }
   fmt::print("{}", table.text());
   for (const backends::Attribute& attribute : file->attributes()) {
     const std::string owner = attribute.variable.empty() ? "" : attribute.variable + ":";
-    fmt::print("{}{} = {}\n", owner, attribute.name, describe_value(attribute.value));
+    fmt::print("{}{} = {}\n", printable(owner), printable(attribute.name), describe_value(attribute.value));
   }
   return file->close();
 }
