@@ -1,5 +1,5 @@
 // Plain files: arrays one after another as bytes in C order, and FILE.json beside them that says what is
-// where. A file with one variable is exactly its bytes, so numpy.fromfile reads it. Two ways to write the
+// where. A file with one variable, one step and no checksums is exactly its bytes. Two ways to write the
 // same format:
 //   posix  every rank writes its own runs by pwrite(2); needs no MPI
 //   mpiio  MPI-IO, collective or independent

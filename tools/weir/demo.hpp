@@ -13,6 +13,8 @@ struct DemoSettings {
   std::uint64_t bytes = 64U << 20U;  // of the array, per step
   int steps = 3;
   std::string folder;
+  bool keep = false;  // else each file is removed once read, so that its unwritten data does not slow the
+                      // next backend
   bool json = false;
 };
 

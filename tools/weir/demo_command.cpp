@@ -20,7 +20,6 @@ namespace {
 struct Arguments {
   DemoSettings settings;
   std::string size = "64MiB";
-  bool keep = false;
   bool as_rank = false;
 };
 
@@ -86,14 +85,15 @@ Status demo(Arguments arguments) {
   arguments.settings.bytes = static_cast<std::uint64_t>(bytes);
   if (arguments.as_rank) return run_demo_rank(arguments.settings);
 
-  WEIR_ASSIGN(const Folder folder, Folder::make(arguments.keep, arguments.settings.folder));
+  WEIR_ASSIGN(const Folder folder, Folder::make(arguments.settings.keep, arguments.settings.folder));
   WEIR_TRY(check_space(folder.path(), arguments.settings));
   std::vector<std::string> words = {
       "demo",   "--as-rank",    "--folder", folder.path(),
       "--size", arguments.size, "--steps",  std::to_string(arguments.settings.steps)};
   if (arguments.settings.json) words.emplace_back("--json");
+  if (arguments.settings.keep) words.emplace_back("--keep");
   WEIR_TRY(run_ranks(arguments.settings.ranks, words));
-  if (!arguments.settings.json && arguments.keep) {
+  if (!arguments.settings.json && arguments.settings.keep) {
     print_hints(folder.path());
   } else if (!arguments.settings.json) {
     fmt::print("\n{}\n", styled("Keep the files to look at them: weir demo --keep", Style::dim));
@@ -116,7 +116,7 @@ void add_demo_command(CLI::App& app, Context& context) {
       ->check(CLI::Range(1, 1000));
   command->add_option("--folder", arguments->settings.folder,
                       "Where to write (default: the temporary folder; with --keep: weir-demo)");
-  command->add_flag("--keep", arguments->keep, "Keep the files");
+  command->add_flag("--keep", arguments->settings.keep, "Keep the files");
   command->add_flag("--json", arguments->settings.json, "Print JSON");
   command->add_flag("--as-rank", arguments->as_rank)->group("");
   command->footer(

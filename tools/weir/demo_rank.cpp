@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "backends/backend.hpp"
 #include "core/json.hpp"
@@ -128,6 +129,12 @@ std::pair<double, bool> read_file(Session& session, const std::string& path, con
   return {io.seconds(), same};
 }
 
+int session_rank(const Session& session) {
+  int rank = 0;
+  MPI_Comm_rank(session.compute(), &rank);
+  return rank;
+}
+
 Outcome try_backend(Session& session, const std::string& backend, const DemoSettings& settings,
                     const Field& field) {
   Outcome outcome{.backend = backend, .file = file_of(backend)};
@@ -141,6 +148,11 @@ Outcome try_backend(Session& session, const std::string& backend, const DemoSett
     MPI_Allreduce(MPI_IN_PLACE, &verified, 1, MPI_INT, MPI_MIN, session.compute());
     outcome.verified = verified != 0;
     if (!outcome.verified) outcome.failure = "read back other values than were written";
+    if (!settings.keep && session_rank(session) == 0) {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+      std::filesystem::remove(path + ".json", ignored);
+    }
   } catch (const Error& error) {
     outcome.failure = error.what();
   }
