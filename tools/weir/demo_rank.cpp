@@ -16,13 +16,15 @@ namespace weir::cli {
 
 namespace {
 
+constexpr int rounds = 3;
+
 struct Outcome {
   std::string backend;
   std::string file;
-  std::string failure;  // empty: all went well
-  double write_seconds = 0;
-  double read_seconds = 0;
-  bool verified = false;
+  std::string failure;                // empty: all went well
+  std::vector<double> write_seconds;  // by round
+  std::vector<double> read_seconds;
+  bool verified = true;
 };
 
 std::string file_of(std::string_view backend) {
@@ -135,19 +137,17 @@ int session_rank(const Session& session) {
   return rank;
 }
 
-Outcome try_backend(Session& session, const std::string& backend, const DemoSettings& settings,
-                    const Field& field) {
-  Outcome outcome{.backend = backend, .file = file_of(backend)};
+// One round of one backend: adds its times, or the reason why it cannot go on.
+void try_backend(Session& session, Outcome& outcome, const DemoSettings& settings, const Field& field) {
   const std::string path = settings.folder + "/" + outcome.file;
   try {
     MPI_Barrier(session.compute());
-    outcome.write_seconds = write_file(session, path, backend, field, settings.steps);
+    outcome.write_seconds.push_back(write_file(session, path, outcome.backend, field, settings.steps));
     const auto [seconds, same] = read_file(session, path, field, settings.steps);
-    outcome.read_seconds = seconds;
+    outcome.read_seconds.push_back(seconds);
     int verified = same ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &verified, 1, MPI_INT, MPI_MIN, session.compute());
-    outcome.verified = verified != 0;
-    if (!outcome.verified) outcome.failure = "read back other values than were written";
+    if (verified == 0) outcome.failure = "read back other values than were written";
     if (!settings.keep && session_rank(session) == 0) {
       std::error_code ignored;
       std::filesystem::remove_all(path, ignored);
@@ -156,11 +156,13 @@ Outcome try_backend(Session& session, const std::string& backend, const DemoSett
   } catch (const Error& error) {
     outcome.failure = error.what();
   }
-  return outcome;
+  outcome.verified = outcome.failure.empty();
 }
 
-double rate(const DemoSettings& settings, const Field& field, double seconds) {
-  return static_cast<double>(field.bytes()) * settings.steps / seconds / 0x1p20;
+// MiB/s in the median round.
+double rate(const DemoSettings& settings, const Field& field, std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  return static_cast<double>(field.bytes()) * settings.steps / seconds[seconds.size() / 2] / 0x1p20;
 }
 
 void print_table(const std::vector<Outcome>& outcomes, const DemoSettings& settings, const Field& field) {
@@ -206,15 +208,29 @@ Status run(const DemoSettings& settings) {
   if (rank == 0 && !settings.json) {
     fmt::print(
         "One array [{}, {}] of float64 ({}), {} steps, written in row blocks by {} ranks, with checksums,\n"
-        "and read back in column blocks, through every backend that stores files:\n\n",
-        field.shape()[0], field.shape()[1], format_bytes(field.bytes()), settings.steps, ranks);
+        "and read back in column blocks, through every backend that stores files; median of {} rounds:\n\n",
+        field.shape()[0], field.shape()[1], format_bytes(field.bytes()), settings.steps, ranks, rounds);
     std::fflush(stdout);
   }
   std::vector<Outcome> outcomes;
   for (const backends::Entry& entry : backends::table()) {
     if (!entry.missing.empty() || !entry.stores_files || entry.name == "faulty") continue;
-    if (rank == 0 && isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{} ...\x1b[K", entry.name);
-    outcomes.push_back(try_backend(session, std::string(entry.name), settings, field));
+    outcomes.push_back({.backend = std::string(entry.name), .file = file_of(entry.name)});
+  }
+  // The first to write finds cold memory; let that be nobody in the table.
+  Outcome warm_up{.backend = "posix", .file = "warm-up.dat"};
+  DemoSettings warm_up_settings = settings;
+  warm_up_settings.keep = false;
+  try_backend(session, warm_up, warm_up_settings, field);
+
+  // In turn, so that what else the machine does hits all of them alike.
+  for (int round = 0; round < rounds; ++round) {
+    for (Outcome& outcome : outcomes) {
+      if (rank == 0 && isatty(STDERR_FILENO) != 0) {
+        fmt::print(stderr, "\rround {} of {}: {} ...\x1b[K", round + 1, rounds, outcome.backend);
+      }
+      if (outcome.failure.empty()) try_backend(session, outcome, settings, field);
+    }
   }
   if (rank != 0) return {};
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\x1b[K");
