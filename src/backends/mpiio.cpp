@@ -207,28 +207,15 @@ class MpiFile {
   MPI_File handle_;
 };
 
-class MpiioOutput final : public Output {
+class MpiioOutput final : public RawOutput {
  public:
   MpiioOutput(const FileSpec& spec, MpiFile file)
-      : comm_(spec.comm),
-        layout_(static_cast<std::uint64_t>(spec.options.integer("alignment"))),
-        file_(std::move(file)) {}
+      : RawOutput(spec), comm_(spec.comm), file_(std::move(file)) {}
 
-  Status define(const Variable& variable) override {
-    layout_.define(variable);
-    return {};
-  }
-  Status set_attribute(const Attribute& attribute) override {
-    layout_.add_attribute(attribute);
-    return {};
-  }
-  Status reserve(VariableId variable, std::uint64_t, std::int64_t) override {
-    return layout_.reserve(variable);
-  }
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
     if (place.access == Access::collective)
-      WEIR_TRY(prepare_collective(layout_.variable(place.variable), blocks));
-    return file_.transfer(layout_.variable(place.variable), layout_.offset(place), place.access, blocks);
+      WEIR_TRY(prepare_collective(layout().variable(place.variable), blocks));
+    return file_.transfer(layout().variable(place.variable), layout().offset(place), place.access, blocks);
   }
   Status close() override {
     WEIR_TRY(file_.close());
@@ -236,10 +223,10 @@ class MpiioOutput final : public Output {
     // Arrays whose tail nobody wrote still have their full length. MPI_File_set_size takes milliseconds even
     // when there is nothing to do.
     std::error_code error;
-    if (fs::file_size(file_.path(), error) < layout_.size())
-      fs::resize_file(file_.path(), layout_.size(), error);
+    if (fs::file_size(file_.path(), error) < layout().size())
+      fs::resize_file(file_.path(), layout().size(), error);
     if (error) return fail_errno(error.value(), "set the size of", file_.path().string());
-    return save_layout(file_.path(), layout_);
+    return save_layout(file_.path(), layout());
   }
 
  private:
@@ -251,13 +238,12 @@ class MpiioOutput final : public Output {
     // Collective buffering reads the gaps between the ranks' data and writes them back. Beyond the end of the
     // file there is nothing to read, and Open MPI (OMPIO's vulcan, seen in 4.1.4) then writes whatever is in
     // memory.
-    if (all.elements == volume(variable.shape) || length_ == layout_.size()) return {};
-    length_ = layout_.size();
+    if (all.elements == volume(variable.shape) || length_ == layout().size()) return {};
+    length_ = layout().size();
     return file_.set_size(length_);
   }
 
   mpi::Comm comm_;
-  RawLayout layout_;
   MpiFile file_;
   std::uint64_t length_ = 0;  // as set last
 };

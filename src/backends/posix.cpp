@@ -12,50 +12,42 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class PosixOutput final : public Output {
+// Moves the runs of the blocks one by one: move(data, bytes, place in the file) until one fails.
+template <class Block, class Move>
+Status for_each_piece(const RawLayout& layout, const Place& place, std::span<const Block> blocks,
+                      Move&& move) {
+  const Variable& variable = layout.variable(place.variable);
+  const std::uint64_t base = layout.offset(place);
+  const std::size_t size = size_of(variable.type);
+  Status status;
+  for (const Block& block : blocks) {
+    for_each_run(variable.shape, block.box, [&](const Run& run) {
+      status = move(block.data + run.in_box * size, run.length * size, base + run.in_array * size);
+      return status.has_value();
+    });
+    if (!status) break;
+  }
+  return status;
+}
+
+class PosixOutput final : public RawOutput {
  public:
   PosixOutput(const FileSpec& spec, Descriptor file)
-      : path_(spec.path),
-        comm_(spec.comm),
-        layout_(static_cast<std::uint64_t>(spec.options.integer("alignment"))),
-        file_(std::move(file)) {}
-
-  Status define(const Variable& variable) override {
-    layout_.define(variable);
-    return {};
-  }
-
-  Status set_attribute(const Attribute& attribute) override {
-    layout_.add_attribute(attribute);
-    return {};
-  }
-
-  Status reserve(VariableId variable, std::uint64_t, std::int64_t) override {
-    return layout_.reserve(variable);
-  }
+      : RawOutput(spec), path_(spec.path), comm_(spec.comm), file_(std::move(file)) {}
 
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
-    const Variable& variable = layout_.variable(place.variable);
-    const std::uint64_t base = layout_.offset(place);
-    const std::size_t size = size_of(variable.type);
-    Status status;
-    for (const SourceBlock& block : blocks) {
-      for_each_run(variable.shape, block.box, [&](const Run& run) {
-        status = write_at(file_.get(), block.data + run.in_box * size, run.length * size,
-                          base + run.in_array * size, path_);
-        return status.has_value();
-      });
-      if (!status) break;
-    }
-    return status;
+    return for_each_piece(layout(), place, blocks,
+                          [&](const std::byte* data, std::uint64_t bytes, std::uint64_t at) {
+                            return write_at(file_.get(), data, bytes, at, path_);
+                          });
   }
 
   Status close() override {
     if (comm_.rank() == 0) {
       // Arrays whose tail nobody wrote still have their full length.
-      if (::ftruncate(file_.get(), static_cast<off_t>(layout_.size())) != 0)
+      if (::ftruncate(file_.get(), static_cast<off_t>(layout().size())) != 0)
         return fail_errno(errno, "set the size of", path_.string());
-      WEIR_TRY(save_layout(path_, layout_));
+      WEIR_TRY(save_layout(path_, layout()));
     }
     return file_.close(path_);
   }
@@ -63,7 +55,6 @@ class PosixOutput final : public Output {
  private:
   fs::path path_;
   mpi::Comm comm_;
-  RawLayout layout_;
   Descriptor file_;
 };
 
@@ -76,19 +67,10 @@ class PosixInput final : public Input {
   const std::vector<Attribute>& attributes() const override { return layout_.attributes(); }
 
   Status read(const Place& place, std::span<const TargetBlock> blocks) override {
-    const Variable& variable = layout_.variable(place.variable);
-    const std::uint64_t base = layout_.offset(place);
-    const std::size_t size = size_of(variable.type);
-    Status status;
-    for (const TargetBlock& block : blocks) {
-      for_each_run(variable.shape, block.box, [&](const Run& run) {
-        status = read_at(file_.get(), block.data + run.in_box * size, run.length * size,
-                         base + run.in_array * size, path_);
-        return status.has_value();
-      });
-      if (!status) break;
-    }
-    return status;
+    return for_each_piece(layout_, place, blocks,
+                          [&](std::byte* data, std::uint64_t bytes, std::uint64_t at) {
+                            return read_at(file_.get(), data, bytes, at, path_);
+                          });
   }
 
   Status close() override { return file_.close(path_); }

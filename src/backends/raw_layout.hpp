@@ -38,6 +38,30 @@ class RawLayout {
   std::vector<Attribute> attributes_;
 };
 
+// What every way to write a plain file has in common: the books. How bytes get into the file is left to the
+// heir.
+class RawOutput : public Output {
+ public:
+  explicit RawOutput(const FileSpec& spec)
+      : layout_(static_cast<std::uint64_t>(spec.options.integer("alignment"))) {}
+
+  Status define(const Variable& variable) final {
+    layout_.define(variable);
+    return {};
+  }
+  Status set_attribute(const Attribute& attribute) final {
+    layout_.add_attribute(attribute);
+    return {};
+  }
+  Status reserve(VariableId variable, std::uint64_t, std::int64_t) final { return layout_.reserve(variable); }
+
+ protected:
+  const RawLayout& layout() const { return layout_; }
+
+ private:
+  RawLayout layout_;
+};
+
 // COLLECTIVE: rank 0 reads the sidecar, everybody gets it. Also checks that the data file is as long as the
 // sidecar says.
 Result<RawLayout> load_layout(const FileSpec& spec);
