@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backends/backend.hpp"
 #include "session/input_file.hpp"
 #include "support.hpp"

@@ -2,6 +2,8 @@
 // that stores files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backends/backend.hpp"
 #include "support.hpp"
 

@@ -4,8 +4,11 @@
 #include <mpi.h>
 
 #if defined(__SANITIZE_ADDRESS__)
-// Open MPI unloads its components before the leak check, which can then neither name nor suppress what they left: keep them.
-extern "C" __attribute__((visibility("default"))) int dlclose(void*) { return 0; }
+// Open MPI unloads its components before the leak check, which can then neither name nor suppress what they
+// left: keep them.
+extern "C" __attribute__((visibility("default"))) int dlclose(void*) {
+  return 0;
+}
 #endif
 
 namespace {
