@@ -15,7 +15,7 @@ endif()
 
 # Moved, to prove that nothing points back.
 file(RENAME ${WORK}/prefix ${WORK}/moved)
-run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/moved -DCMAKE_CXX_FLAGS=${flags})
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/moved -DCMAKE_CXX_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${MPIEXEC} -n 2 ${WORK}/build/consumer ${WORK}/found.dat)
 
