@@ -343,7 +343,9 @@ Status prepare(Format format, const fs::path& path) {
   if (fs::exists(there)) fs::remove_all(path, error);
   if (format == Format::hdf5) {
     WEIR_ASSIGN(Descriptor file, open_file(path, O_CREAT | O_WRONLY | O_TRUNC));
-    return file.close(path);
+    WEIR_TRY(file.close(path));
+    fs::remove(path, error);  // ext4 flushes a file on closing that was cut to nothing after it was made
+    return {};
   }
   if (!fs::create_directory(path, error))
     return fail_errno(error ? error.value() : EEXIST, "create", path.string());

@@ -145,6 +145,10 @@ struct Entry {
 // The table, in order of preference. LOCAL.
 std::span<const Entry> table();
 
+// COLLECTIVE. The communicator for FileSpec: one of its own for a storage library that talks between ranks,
+// so that its messages never meet ours when it is left halfway. (MPI-IO makes its own.)
+mpi::Comm comm_for(const Entry& entry, const mpi::Comm& comm);
+
 Result<const Entry*> find(std::string_view name);  // unknown, or built without: a failure that says so
 Result<const Entry*> choose_for_writing(
     const std::filesystem::path& path);  // by extension; posix when there is none

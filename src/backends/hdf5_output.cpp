@@ -336,11 +336,14 @@ void keep_metadata_in_memory(const Properties& access) {
   H5Pset_mdc_config(access.get(), &config);
 }
 
-Status make_empty_file(const FileSpec& spec) {
+Status try_to_create(const FileSpec& spec) {
   int error = 0;
   if (spec.comm.rank() == 0) {
     const Descriptor file(::open(spec.path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0666));
     if (!file) error = errno;
+    // ext4 flushes a file on closing that was cut to nothing after it was made; so HDF5 makes its own,
+    // afresh.
+    if (file && spec.comm.size() == 1) ::unlink(spec.path.c_str());
   }
   error = static_cast<int>(spec.comm.max(error));
   if (error != 0) return fail_errno(error, {}, {});
@@ -358,7 +361,7 @@ Result<std::unique_ptr<Output>> create_output(const FileSpec& spec) {
   }
   // MPI says little about why a file cannot be made, and on one rank only; the operating system says it
   // exactly.
-  WEIR_TRY(make_empty_file(spec));
+  WEIR_TRY(try_to_create(spec));
   const Properties access(H5Pcreate(H5P_FILE_ACCESS));
   const Properties creation(H5Pcreate(H5P_FILE_CREATE));
   const std::string& version = spec.options.text("libver");
@@ -376,7 +379,8 @@ Result<std::unique_ptr<Output>> create_output(const FileSpec& spec) {
     return write_failure(spec.path);
   }
   note_open_file();
-  File file(H5Fcreate(spec.path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
+  File file(
+      H5Fcreate(spec.path.c_str(), parallel ? H5F_ACC_TRUNC : H5F_ACC_EXCL, creation.get(), access.get()));
   if (!file) {
     auto failure = write_failure(spec.path);
     if (!parallel) forget_open_file();

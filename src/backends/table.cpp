@@ -23,6 +23,10 @@ std::span<const Entry> table() {
   return entries;
 }
 
+mpi::Comm comm_for(const Entry& entry, const mpi::Comm& comm) {
+  return entry.keeps_books_only ? comm : comm.duplicate();
+}
+
 Result<const Entry*> find(std::string_view name) {
   std::vector<std::string> names;
   for (const Entry& entry : table()) {

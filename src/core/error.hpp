@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cerrno>
+#include <concepts>
 #include <exception>
 #include <new>
 #include <string>
@@ -48,6 +49,13 @@ void add_context(Failure& failure, std::string_view operation, std::string_view 
 template <class T>
 Result<T> in(Result<T> result, std::string_view operation, std::string_view object = {}) {
   if (!result) add_context(result.error(), operation, object);
+  return result;
+}
+
+// The same where putting the operation into words would cost too much when all goes well.
+template <class T, std::invocable Describe>
+Result<T> in(Result<T> result, const Describe& operation, std::string_view object = {}) {
+  if (!result) add_context(result.error(), operation(), object);
   return result;
 }
 

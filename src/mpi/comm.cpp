@@ -240,11 +240,13 @@ Status same_everywhere(const Comm& comm, const std::string& text, std::string_vi
   return agree(comm, mine);
 }
 
-Result<bool> vote(const Comm& comm, const std::string& call, const Status& mine, bool flag) {
+Result<bool> vote(const Comm& comm, const std::function<std::string()>& describe, const Status& mine,
+                  bool flag) {
   if (comm.size() == 1) {
     WEIR_TRY(agree(comm, mine));
     return flag;
   }
+  const std::string call = describe();
   // Minimum and, through the complement, maximum of a digest: equal only if everybody has the same.
   const auto digest = static_cast<std::int64_t>(std::hash<std::string>{}(call));
   std::array<std::int64_t, 4> ballot = {mine ? comm.size() : comm.rank(), digest, ~digest, flag ? -1 : 0};

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -67,9 +68,14 @@ Result<T> agree(const Comm& comm, Result<T> mine) {
 Status same_everywhere(const Comm& comm, const std::string& text, std::string_view what);
 
 // Opens a collective call: makes sure that all ranks make the same one (`call` describes it in words,
-// arguments included) and that none of them has failed so far. Returns whether any rank raised its flag.
-// COLLECTIVE, one small reduction when all is well.
-Result<bool> vote(const Comm& comm, const std::string& call, const Status& mine, bool flag = false);
+// arguments included; it is not asked when there is one rank only) and that none of them has failed so far.
+// Returns whether any rank raised its flag. COLLECTIVE, one small reduction when all is well.
+Result<bool> vote(const Comm& comm, const std::function<std::string()>& call, const Status& mine,
+                  bool flag = false);
+inline Result<bool> vote(const Comm& comm, const std::string& call, const Status& mine, bool flag = false) {
+  return vote(
+      comm, [&] { return call; }, mine, flag);
+}
 
 // How long a rank that failed waits for the others, in seconds: WEIR_TIMEOUT, from 1 s to 10 years, default
 // 60 s.

@@ -56,10 +56,11 @@ Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const 
   }();
   WEIR_TRY(in(usable, "open", path));
 
-  auto input =
-      mpi::agree(comm, guarded([&] {
-                   return entry->open({.path = path, .comm = comm.duplicate(), .options = std::move(parsed)});
-                 }));
+  auto input = mpi::agree(
+      comm, guarded([&] {
+        return entry->open(
+            {.path = path, .comm = backends::comm_for(*entry, comm), .options = std::move(parsed)});
+      }));
   if (!input) return in(Result<std::unique_ptr<InputFile>>(tl::make_unexpected(input.error())), "open", path);
   std::unique_ptr<InputFile> file(new InputFile(comm, path, std::string(entry->name), std::move(*input)));
   WEIR_TRY(in(mpi::agree(comm, guarded([&] { return file->list_contents(); })), "open", path));
@@ -131,8 +132,8 @@ Result<Place> InputFile::resolve(const ReadRequest& request, Box& box) const {
                   "say which one to read");
     }
     const std::int64_t step = request.step.value_or(entry->steps.empty() ? 0 : entry->steps[0]);
-    const auto found = std::find(entry->steps.begin(), entry->steps.end(), step);
-    if (found == entry->steps.end())
+    const auto found = std::lower_bound(entry->steps.begin(), entry->steps.end(), step);  // they count up
+    if (found == entry->steps.end() || *found != step)
       return fail(ErrorCode::not_found, fmt::format("no step {}", step), "'weir ls' lists the steps");
     place.slot = static_cast<std::uint64_t>(found - entry->steps.begin());
   } else if (info.slots == 0) {
@@ -153,8 +154,10 @@ Result<Place> InputFile::resolve(const ReadRequest& request, Box& box) const {
 }
 
 Status InputFile::read(const ReadRequest& request) {
-  const std::string operation = fmt::format("read variable '{}'{}", request.name,
-                                            request.step ? fmt::format(", step {}", *request.step) : "");
+  const auto operation = [&] {
+    return fmt::format("read variable '{}'{}", request.name,
+                       request.step ? fmt::format(", step {}", *request.step) : "");
+  };
   Box box;
   const Result<Place> place = in(resolve(request, box), operation, path_);
   const auto transfer = [&]() -> Status {
@@ -168,8 +171,9 @@ Status InputFile::read(const ReadRequest& request) {
     if (!place) return tl::make_unexpected(place.error());
     return transfer();
   }
-  WEIR_TRY(mpi::vote(comm_, fmt::format("{} of '{}'", operation, path_),
-                     place ? Status() : Status(tl::make_unexpected(place.error()))));
+  WEIR_TRY(mpi::vote(
+      comm_, [&] { return fmt::format("{} of '{}'", operation(), path_); },
+      place ? Status() : Status(tl::make_unexpected(place.error()))));
   return mpi::agree(comm_, transfer());
 }
 

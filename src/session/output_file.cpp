@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <future>
 #include <system_error>
 
 #include "session/checksum.hpp"
@@ -18,18 +17,8 @@ using backends::SourceBlock;
 
 namespace {
 
-constexpr std::uint64_t worth_a_thread =
-    256U << 10U;  // starting one costs as much as the checksum of some 100 KiB
-
-// Later and here, when asked for the value, if it is not worth a thread or there is none to be had.
-template <class Body>
-std::future<std::uint64_t> in_background(bool worth_it, Body body) {
-  try {
-    if (worth_it) return std::async(std::launch::async, body);
-  } catch (const std::system_error&) {
-  }
-  return std::async(std::launch::deferred, body);
-}
+constexpr std::uint64_t worth_a_thread = 128U
+                                         << 10U;  // waking one costs as much as the checksum of some 100 KiB
 
 std::string describe(std::optional<std::int64_t> step) {
   return step ? fmt::format(", step {}", *step) : "";
@@ -63,12 +52,11 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, co
   WEIR_TRY(in(mpi::vote(comm, call, in(prepared, "create", path)), "create", path));
 
   WEIR_ASSIGN(Publication publication, Publication::begin(comm, path, *entry));
-  auto output = mpi::agree(
-      comm, guarded([&] {
-        // A communicator of its own: messages of a storage library that is left halfway never meet ours.
-        return entry->create(
-            {.path = publication.temporary(), .comm = comm.duplicate(), .options = std::move(parsed)});
-      }));
+  auto output = mpi::agree(comm, guarded([&] {
+                             return entry->create({.path = publication.temporary(),
+                                                   .comm = backends::comm_for(*entry, comm),
+                                                   .options = std::move(parsed)});
+                           }));
   if (!output) {
     if (comm.rank() == 0) publication.discard();
     return in(Result<std::unique_ptr<OutputFile>>(
@@ -278,6 +266,15 @@ Status OutputFile::check_overlap(const std::vector<RankedBox>& before,
               "each element is written by one rank");
 }
 
+// nullptr: no thread is to be had.
+Worker* OutputFile::checksum_worker() {
+  try {
+    if (!checksum_worker_) checksum_worker_ = std::make_unique<Worker>();
+  } catch (const std::system_error&) {
+  }
+  return checksum_worker_.get();
+}
+
 Status OutputFile::transfer(Known& known, const WriteRequest& request, const Box& box) {
   const Place place{.variable = known.id,
                     .slot = known.steps.size() - 1,
@@ -292,14 +289,15 @@ Status OutputFile::transfer(Known& known, const WriteRequest& request, const Box
 
   // The checksum is computed while the block is being written, by another core if there is one.
   const std::uint64_t bytes = volume(box.count) * size_of(request.type);
-  auto sum = in_background(bytes >= worth_a_thread, [&] { return checksum(request.data, bytes); });
+  Errand<std::uint64_t> sum(bytes >= worth_a_thread ? checksum_worker() : nullptr,
+                            [&] { return checksum(request.data, bytes); });
   Status written = write();
   append_row(known.my_checksums, place.slot, box, sum.get());
   return written;
 }
 
 Status OutputFile::write(const WriteRequest& request) {
-  const std::string operation = describe_write(request.name, request.step);
+  const auto operation = [&] { return describe_write(request.name, request.step); };
   Result<Resolved> resolved = in(resolve(request), operation, path());
   if (request.independent) {
     if (!resolved) return tl::make_unexpected(resolved.error());
@@ -317,9 +315,10 @@ Status OutputFile::write(const WriteRequest& request) {
   const auto found = variables_.find(request.name);
   const bool as_before =
       resolved && found != variables_.end() && resolved->fresh_slot && found->second.my_part == resolved->box;
-  const std::string call =
-      fmt::format("{} of '{}', type {}, shape {}", operation, path(), name_of(request.type),
-                  resolved ? format_extent(resolved->info.shape) : "");
+  const auto call = [&] {
+    return fmt::format("{} of '{}', type {}, shape {}", operation(), path(), name_of(request.type),
+                       resolved ? format_extent(resolved->info.shape) : "");
+  };
   auto changed =
       mpi::vote(comm_, call, resolved ? Status() : Status(tl::make_unexpected(resolved.error())), !as_before);
   if (!changed) return in(Status(tl::make_unexpected(changed.error())), operation, path());

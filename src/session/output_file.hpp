@@ -13,6 +13,7 @@
 #include <set>
 
 #include "backends/backend.hpp"
+#include "core/worker.hpp"
 #include "session/publish.hpp"
 
 namespace weir::session {
@@ -91,6 +92,7 @@ class OutputFile {
   Status define(const backends::Variable& info);
   std::vector<RankedBox> arriving_boxes(const Known* known, const Box& mine, bool changed) const;
   static Status check_overlap(const std::vector<RankedBox>& before, const std::vector<RankedBox>& arriving);
+  Worker* checksum_worker();
   Status transfer(Known& known, const WriteRequest& request, const Box& box);
   Status write_books();
   Status write_steps(const Known& known);
@@ -114,6 +116,7 @@ class OutputFile {
   std::set<std::string> attributes_;  // "variable\nname", to refuse duplicates
   std::int64_t last_step_ = 0;
   std::optional<Failure> lost_;
+  std::unique_ptr<Worker> checksum_worker_;
 };
 
 }  // namespace weir::session

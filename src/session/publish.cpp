@@ -117,8 +117,13 @@ Result<Publication> Publication::begin(const mpi::Comm& comm, const std::string&
     }();
   }
   WEIR_TRY(in(mpi::agree(comm, checked), "create", path));
-  publication.target_ = comm.broadcast(publication.target_.string(), 0);
-  publication.temporary_ = comm.broadcast(publication.temporary_.string(), 0);
+  if (comm.size() > 1) {
+    const std::string both = publication.target_.string() + '\0' + publication.temporary_.string();
+    const std::string agreed = comm.broadcast(both, 0);
+    const std::size_t end = agreed.find('\0');
+    publication.target_ = agreed.substr(0, end);
+    publication.temporary_ = agreed.substr(end + 1);
+  }
   return publication;
 }
 

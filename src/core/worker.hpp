@@ -1,0 +1,73 @@
+// A thread that does jobs one after another, in the order they came. Its owner ends it: the destructor waits
+// for the jobs that were posted. A job must not throw.
+//
+// Threads: post() from any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace weir {
+
+class Worker {
+ public:
+  Worker() : thread_([this] { work(); }) {}  // throws std::system_error when there is no thread to be had
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+  void post(std::function<void()> job);
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> jobs_;
+  bool ending_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+// A value computed by a worker while its owner does something else, or by the owner himself if the worker has
+// not come to it when the value is needed. Without a worker: by the owner.
+template <class T>
+class Errand {
+ public:
+  Errand(Worker* worker, std::function<T()> body) : state_(std::make_shared<State>()) {
+    state_->body = std::move(body);
+    if (worker != nullptr) worker->post([state = state_] { state->run(); });
+  }
+  Errand(const Errand&) = delete;
+  Errand& operator=(const Errand&) = delete;
+  ~Errand() { get(); }  // what the body refers to may go away afterwards
+
+  T get() {
+    state_->run();
+    state_->done.wait(false);
+    return *state_->value;
+  }
+
+ private:
+  struct State {
+    std::function<T()> body;
+    std::optional<T> value;
+    std::atomic<bool> taken = false;
+    std::atomic<bool> done = false;
+
+    void run() {
+      if (taken.exchange(true)) return;
+      value = body();
+      done = true;
+      done.notify_all();
+    }
+  };
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace weir
