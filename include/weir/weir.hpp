@@ -35,12 +35,33 @@
 
 namespace weir {
 
+// How the I/O of a whole program is done. What is left out is as the plan of WEIR_PLAN says; without a plan,
+// synchronous.
+struct SessionOptions {
+  std::string mode =
+      {};  // "synchronous", "servers": some of the ranks do nothing else, "thread": one in each rank
+  std::string mapping = {};              // of servers: "consecutive", "hyperthread" or "oversubscribe"
+  std::uint32_t compute_per_server = 0;  // how many compute ranks share a server; 0: one
+  std::uint32_t node_size = 0;           // ranks on a node; 0: found out
+  std::uint64_t budget = 0;  // bytes of memory for data on its way, per server; 0: WEIR_BUDGET, else 1 GiB
+};
+
+// When a write of a file may return.
+enum class Policy {
+  automatic,     // as the session does it
+  synchronous,   // when the data is in the file: the compute ranks write it themselves
+  asynchronous,  // at once
+  throttled,     // at once, unless `in_flight` writes of this file are still on their way
+};
+
 struct FileOptions {
   std::string backend = {};  // "": by the extension of the name, or as the plan says
   std::map<std::string, std::string> options =
       {};                  // of the backend: {{"deflate", "4"}}; 'weir version --backends' lists them
   bool checksums = false;  // xxh3 of every block, stored in the file, checked by 'weir verify FILE'
   bool fsync = false;      // close() returns when the data is on disk, not only with the system
+  Policy policy = Policy::automatic;
+  std::uint32_t in_flight = 1;  // of Policy::throttled
 };
 
 struct WriteOptions {
@@ -77,12 +98,15 @@ struct VariableInfo {
   std::vector<std::int64_t> steps;  // the steps that were written; empty when not stepped
 };
 
-// One write under way. Copies refer to the same write. LOCAL.
+// One write under way. Copies refer to the same write. LOCAL; in any order, as often as you like. A ticket
+// may be dropped: an error that nobody saw is thrown by close().
 class WEIR_API Ticket {
  public:
   Ticket();
-  bool test();  // is it over? The data may then be reused. Never throws
-  void wait();  // until it is over; throws weir::Error if it failed. In any order, as often as you like
+  bool test();    // may the data be changed? Never throws
+  void wait();    // until the data may be changed; throws weir::Error if the write is known to have failed
+  bool stored();  // is the data in the file, or has it failed? Never throws
+  void wait_stored();  // until the data is in the file; throws weir::Error if it failed
 
   struct State;
   explicit Ticket(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -160,29 +184,63 @@ class WEIR_API Reader {
   std::unique_ptr<Impl> impl_;
 };
 
-// An array allocated by Weir. For now: aligned to a page; later: written without a copy.
+// Memory that Weir allocated, where an I/O server can read it: what lies in it is written without a copy.
+class WEIR_API Memory {
+ public:
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  virtual ~Memory() = default;
+  virtual void* data() const = 0;
+  virtual void* fresh() = 0;
+};
+
+// An array in such memory.
 template <class T>
 class Buffer {
  public:
   Buffer() = default;
-  Buffer(std::shared_ptr<void> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
-  T* data() { return static_cast<T*>(memory_.get()); }
-  const T* data() const { return static_cast<const T*>(memory_.get()); }
+  Buffer(std::shared_ptr<Memory> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
+  T* data() { return static_cast<T*>(memory_->data()); }
+  const T* data() const { return static_cast<const T*>(memory_->data()); }
   std::size_t size() const { return size_; }
   T& operator[](std::size_t i) { return data()[i]; }
   const T& operator[](std::size_t i) const { return data()[i]; }
   T* begin() { return data(); }
   T* end() { return data() + size_; }
 
+  // To be called before the array is overwritten as a whole: no ticket needs to be waited for. If its
+  // elements are still on their way into a file, the array moves to other memory (data() changes, the
+  // elements are unspecified); there are two such places, and if both are on their way, it waits.
+  T* fresh() { return static_cast<T*>(memory_->fresh()); }
+
  private:
-  std::shared_ptr<void> memory_;
+  std::shared_ptr<Memory> memory_;
   std::size_t size_ = 0;
 };
 
-// The way in. Reads the plan that the environment names (WEIR_PLAN), if any.
+// What the I/O of a session cost, so far. Times are those of the slowest rank.
+struct Summary {
+  std::uint64_t files = 0;        // that were closed
+  std::uint64_t writes = 0;       // of all ranks
+  std::uint64_t bytes = 0;        // of all ranks
+  double storing_seconds = 0;     // spent in the backend, by whoever writes
+  double sending_seconds = 0;     // the program spent in write()
+  double waiting_seconds = 0;     // in wait(), wait_stored(), fresh()
+  double closing_seconds = 0;     // in create() and close()
+  std::uint64_t peak_memory = 0;  // most bytes of data a server held at once
+  std::string transports;         // how the data went: "shared memory", "MPI", ...
+
+  double visible_seconds() const { return sending_seconds + waiting_seconds + closing_seconds; }
+  std::string text() const;  // a few lines for a person
+};
+
+// The way in. Reads the plan that the environment names (WEIR_PLAN), if any. With I/O servers, the
+// constructor does not return on them: they serve until the session ends on the compute ranks, finalise MPI
+// and exit.
 class WEIR_API Session {
  public:
-  explicit Session(MPI_Comm comm);
+  explicit Session(MPI_Comm comm, const SessionOptions& options = {});
   static Session serial();  // LOCAL: one process, and MPI need not be initialised
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
@@ -194,14 +252,19 @@ class WEIR_API Session {
   Reader open(const std::string& path, const FileOptions& options = {});  // the backend is found by content
 
   template <class T>
-  Buffer<T> allocate(std::size_t size) {  // LOCAL; zeroed
+  Buffer<T> allocate(std::size_t size) {  // LOCAL; zeroed; written without a copy
     return Buffer<T>(allocate_bytes(size > SIZE_MAX / sizeof(T) ? SIZE_MAX : size * sizeof(T)), size);
   }
+  std::shared_ptr<Memory> allocate_bytes(std::size_t bytes);  // LOCAL
+
+  // Everything is in the files, I/O servers end. Files must be closed before. The destructor does the same,
+  // with errors printed on stderr.
+  void end();
+  Summary summary() const;
 
  private:
   struct Impl;
   explicit Session(std::unique_ptr<Impl> impl);
-  static std::shared_ptr<void> allocate_bytes(std::size_t bytes);
   std::unique_ptr<Impl> impl_;
 };
 

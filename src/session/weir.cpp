@@ -9,9 +9,9 @@
 #include <exception>
 #include <new>
 
+#include "files/input_file.hpp"
+#include "files/output_file.hpp"
 #include "plan/plan_json.hpp"
-#include "session/input_file.hpp"
-#include "session/output_file.hpp"
 
 namespace weir {
 
@@ -69,13 +69,21 @@ bool Ticket::test() {
   return true;
 }
 
+bool Ticket::stored() {
+  return true;
+}
+
+void Ticket::wait_stored() {
+  wait();
+}
+
 void Ticket::wait() {
   state_->seen = true;
   throw_if_failed(state_->status);
 }
 
 struct File::Impl {
-  std::unique_ptr<session::OutputFile> file;
+  std::unique_ptr<files::OutputFile> file;
   std::vector<std::shared_ptr<Ticket::State>> failed;  // tickets whose failure the program may not have seen
 
   std::optional<Failure> unseen() const {
@@ -165,12 +173,12 @@ void File::close() {
 }
 
 struct Reader::Impl {
-  std::unique_ptr<session::InputFile> file;
+  std::unique_ptr<files::InputFile> file;
   std::vector<VariableInfo> variables;
   std::vector<Attribute> attributes;
 
-  explicit Impl(std::unique_ptr<session::InputFile> opened) : file(std::move(opened)) {
-    for (const session::Contents& entry : file->contents()) {
+  explicit Impl(std::unique_ptr<files::InputFile> opened) : file(std::move(opened)) {
+    for (const files::Contents& entry : file->contents()) {
       variables.push_back(
           {entry.info.name, entry.info.type, entry.info.shape, entry.info.stepped, entry.steps});
     }
@@ -206,7 +214,7 @@ const std::string& Reader::backend() const {
 }
 
 const VariableInfo& Reader::variable(const std::string& name) const {
-  const session::Contents* found =
+  const files::Contents* found =
       value_or_throw(in(opened(impl_).find(name), "look up", opened(impl_).path()));
   return impl_->variables[static_cast<std::size_t>(found - opened(impl_).contents().data())];
 }
@@ -234,7 +242,7 @@ struct Session::Impl {
 
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Session::Session(MPI_Comm comm) : impl_(std::make_unique<Impl>()) {
+Session::Session(MPI_Comm comm, const SessionOptions&) : impl_(std::make_unique<Impl>()) {
   if (!mpi_is_running()) {
     throw Error(
         ErrorCode::state, -1,
@@ -267,30 +275,52 @@ MPI_Comm Session::compute() const {
 }
 
 File Session::create(const std::string& path, const FileOptions& options) {
-  session::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync};
+  files::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync};
   if (wanted.backend.empty() && !impl_->plan.backend.name.empty()) {
     wanted.backend = impl_->plan.backend.name;
     // What the program says about its backend's options holds; the plan fills in the rest.
     wanted.options.insert(impl_->plan.backend.options.begin(), impl_->plan.backend.options.end());
   }
   auto file = std::make_unique<File::Impl>();
-  file->file = value_or_throw(session::OutputFile::create(impl_->comm, path, wanted));
+  file->file = value_or_throw(files::OutputFile::create(impl_->comm, path, wanted));
   return File(std::move(file));
 }
 
 Reader Session::open(const std::string& path, const FileOptions& options) {
-  auto file = value_or_throw(session::InputFile::open(impl_->comm, path, options.backend, options.options));
+  auto file = value_or_throw(files::InputFile::open(impl_->comm, path, options.backend, options.options));
   return Reader(std::make_unique<Reader::Impl>(std::move(file)));
 }
 
-std::shared_ptr<void> Session::allocate_bytes(std::size_t bytes) {
-  constexpr std::size_t page = 4096;
-  if (bytes > SIZE_MAX - 2 * page) throw std::bad_alloc();
-  const std::size_t rounded = (bytes / page + 1) * page;
-  void* memory = std::aligned_alloc(page, rounded);
-  if (memory == nullptr) throw std::bad_alloc();
-  std::memset(memory, 0, rounded);
-  return {memory, std::free};
+namespace {
+
+class PageAligned final : public Memory {
+ public:
+  explicit PageAligned(std::size_t bytes) {
+    constexpr std::size_t page = 4096;
+    if (bytes > SIZE_MAX - 2 * page) throw std::bad_alloc();
+    const std::size_t rounded = (bytes / page + 1) * page;
+    memory_ = std::aligned_alloc(page, rounded);
+    if (memory_ == nullptr) throw std::bad_alloc();
+    std::memset(memory_, 0, rounded);
+  }
+  ~PageAligned() override { std::free(memory_); }
+  void* data() const override { return memory_; }
+  void* fresh() override { return memory_; }
+
+ private:
+  void* memory_;
+};
+
+}  // namespace
+
+std::shared_ptr<Memory> Session::allocate_bytes(std::size_t bytes) {
+  return std::make_shared<PageAligned>(bytes);
+}
+
+void Session::end() {}
+
+Summary Session::summary() const {
+  return {};
 }
 
 }  // namespace weir

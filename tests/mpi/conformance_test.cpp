@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "backends/backend.hpp"
-#include "session/input_file.hpp"
+#include "files/input_file.hpp"
 #include "support.hpp"
 
 namespace weir::test {
@@ -428,7 +428,7 @@ TEST_P(Conformance, ChecksumsAreStoredAndVerified) {
   for (int step = 0; step < 3; ++step) write_part<double>(out, "g/T", shape, mine, step, 5 * step);
   write_part<std::int8_t>(out, "once", shape, part_of(shape, 1, rank_, size_), 9);
   out.close();
-  auto in = session::InputFile::open(mpi::Comm::duplicate(MPI_COMM_WORLD), path(), backend(), {});
+  auto in = files::InputFile::open(mpi::Comm::duplicate(MPI_COMM_WORLD), path(), backend(), {});
   ASSERT_TRUE(in) << in.error().message();
   for (const auto& [name, steps] : {std::pair<std::string, std::uint64_t>{"g/T", 3}, {"once", 1}}) {
     ASSERT_TRUE((*in)->has_checksums(name));

@@ -10,7 +10,7 @@
 
 #include "backends/backend.hpp"
 #include "core/file.hpp"
-#include "session/input_file.hpp"
+#include "files/input_file.hpp"
 #include "support.hpp"
 #include "weir/weir.h"
 
@@ -109,7 +109,7 @@ TEST_F(Faults, AReadErrorReachesAllRanks) {
 
 TEST_F(Faults, SilentlyLostDataIsFoundByVerification) {
   write_steps({{"lose", "yes"}});
-  auto in = session::InputFile::open(mpi::Comm::duplicate(MPI_COMM_WORLD), path_, "", {});
+  auto in = files::InputFile::open(mpi::Comm::duplicate(MPI_COMM_WORLD), path_, "", {});
   ASSERT_TRUE(in);
   const auto verdict = (*in)->verify("T", 1 << 20, [](std::uint64_t) {});
   ASSERT_TRUE(verdict);

@@ -9,8 +9,8 @@
 
 #include "backends/backend.hpp"
 #include "core/types.hpp"
-#include "session/input_file.hpp"
-#include "session/names.hpp"
+#include "files/input_file.hpp"
+#include "files/names.hpp"
 #include "weir/weir.hpp"
 
 namespace weir {
@@ -74,7 +74,7 @@ TEST_P(Serial, DamagedFilesAreNoticed) {
   }
   const fs::path copy = folder_ / "copy";
   const auto check_copy = [&]() -> std::string {
-    const auto file = session::InputFile::open(mpi::Comm::serial(), copy.string(), GetParam(), {});
+    const auto file = files::InputFile::open(mpi::Comm::serial(), copy.string(), GetParam(), {});
     if (!file) return file.error().message();
     if (!(*file)->has_checksums("T")) return "no checksums";
     const auto verdict = (*file)->verify("T", 1 << 20, [](std::uint64_t) {});
@@ -217,7 +217,7 @@ TEST_P(SerialSession, FlippedBytesFailVerification) {
     file.seekp(8);
     file.put('x');
   }
-  const auto file = session::InputFile::open(mpi::Comm::serial(), path, "", {});
+  const auto file = files::InputFile::open(mpi::Comm::serial(), path, "", {});
   ASSERT_TRUE(file);
   const auto verdict = (*file)->verify("T", 1024, [](std::uint64_t) {});
   ASSERT_TRUE(verdict);
@@ -226,12 +226,11 @@ TEST_P(SerialSession, FlippedBytesFailVerification) {
 }
 
 TEST(Names, OnlyThoseEveryFormatCanStore) {
-  for (const char* good : {"T", "fields/T", "a b", "ü", "T.1"})
-    EXPECT_TRUE(session::check_name(good)) << good;
+  for (const char* good : {"T", "fields/T", "a b", "ü", "T.1"}) EXPECT_TRUE(files::check_name(good)) << good;
   for (const char* bad :
        {"", "/T", "T/", "a//b", ".", "a/../b", "weir/x", "a\nb", "weir", "a\xff", "\xed\xa0\x80", "\xc0\x80"})
-    EXPECT_FALSE(session::check_name(bad)) << bad;
-  EXPECT_FALSE(session::check_name(std::string(256, 'x')));
+    EXPECT_FALSE(files::check_name(bad)) << bad;
+  EXPECT_FALSE(files::check_name(std::string(256, 'x')));
 }
 
 }  // namespace

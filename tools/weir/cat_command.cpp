@@ -42,7 +42,7 @@ std::string as_text(Type type, const Box& piece, const Box& whole, const std::by
 }
 
 // Asked here as well as on reading, since nothing is read of an empty array.
-Status check_step(const session::Contents& entry, std::optional<std::int64_t> step) {
+Status check_step(const files::Contents& entry, std::optional<std::int64_t> step) {
   if (!step || std::find(entry.steps.begin(), entry.steps.end(), *step) != entry.steps.end()) return {};
   return fail(ErrorCode::not_found, fmt::format("variable '{}' has no step {}", entry.info.name, *step),
               "'weir ls' lists the steps");
@@ -50,7 +50,7 @@ Status check_step(const session::Contents& entry, std::optional<std::int64_t> st
 
 Status print_variable(const Arguments& arguments) {
   WEIR_ASSIGN(auto file, open_input(arguments));
-  WEIR_ASSIGN(const session::Contents* entry, in(file->find(arguments.variable), "look up", file->path()));
+  WEIR_ASSIGN(const files::Contents* entry, in(file->find(arguments.variable), "look up", file->path()));
   const backends::Variable& info = entry->info;
   WEIR_TRY(check_step(*entry, arguments.step));
   Box wanted{Extent(arguments.offset.begin(), arguments.offset.end()),

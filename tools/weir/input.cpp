@@ -8,8 +8,8 @@ void add_input_arguments(CLI::App& command, InputArguments& arguments) {
   command.add_option("--backend", arguments.backend, "Read it with this backend (default: found by content)");
 }
 
-Result<std::unique_ptr<session::InputFile>> open_input(const InputArguments& arguments) {
-  return session::InputFile::open(mpi::Comm::serial(), arguments.path, arguments.backend, {});
+Result<std::unique_ptr<files::InputFile>> open_input(const InputArguments& arguments) {
+  return files::InputFile::open(mpi::Comm::serial(), arguments.path, arguments.backend, {});
 }
 
 }  // namespace weir::cli

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "commands.hpp"
-#include "session/input_file.hpp"
+#include "files/input_file.hpp"
 
 namespace weir::cli {
 
@@ -15,6 +15,6 @@ struct InputArguments {
 void add_input_arguments(CLI::App& command, InputArguments& arguments);
 
 // In one process, without MPI: the tools work on a login node too.
-Result<std::unique_ptr<session::InputFile>> open_input(const InputArguments& arguments);
+Result<std::unique_ptr<files::InputFile>> open_input(const InputArguments& arguments);
 
 }  // namespace weir::cli

@@ -51,14 +51,14 @@ std::string describe_value(const AttributeValue& value) {
   return fmt::format("{} [{}]", name_of(values.type), fmt::join(shown, ", "));
 }
 
-std::uint64_t bytes_of(const session::Contents& entry) {
+std::uint64_t bytes_of(const files::Contents& entry) {
   return volume(entry.info.shape) * size_of(entry.info.type) * entry.info.slots;
 }
 
-Json to_json(const session::InputFile& file) {
+Json to_json(const files::InputFile& file) {
   Json json = {{"file", file.path()}, {"backend", file.backend()}};
   json["variables"] = Json::array();
-  for (const session::Contents& entry : file.contents()) {
+  for (const files::Contents& entry : file.contents()) {
     json["variables"].push_back({{"name", entry.info.name},
                                  {"type", name_of(entry.info.type)},
                                  {"shape", entry.info.shape},
@@ -95,7 +95,7 @@ Status list(const Arguments& arguments) {
   using Align = Table::Align;
   Table table({"variable", "type", "shape", "steps", "size", "checksums"},
               {Align::left, Align::left, Align::left, Align::left, Align::right, Align::left});
-  for (const session::Contents& entry : file->contents()) {
+  for (const files::Contents& entry : file->contents()) {
     const std::string steps =
         !entry.info.stepped ? "-" : fmt::format("{} ({})", entry.steps.size(), describe_steps(entry.steps));
     table.add({printable(entry.info.name), std::string(name_of(entry.info.type)),

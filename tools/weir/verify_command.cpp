@@ -46,7 +46,7 @@ Status verify(const Arguments& arguments) {
   json["variables"] = Json::array();
   std::size_t checked = 0;
   std::vector<std::string> damaged;
-  for (const session::Contents& entry : file->contents()) {
+  for (const files::Contents& entry : file->contents()) {
     const std::string& name = entry.info.name;
     if (!file->has_checksums(name)) {
       json["variables"].push_back({{"name", name}, {"checksums", false}});

@@ -10,7 +10,7 @@
 
 #include "core/box.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 std::uint64_t checksum(const std::byte* data, std::uint64_t size);
 
@@ -52,4 +52,4 @@ inline std::string steps_name(const std::string& variable) {
   return "weir/steps/" + variable;
 }
 
-}  // namespace weir::session
+}  // namespace weir::files

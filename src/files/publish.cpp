@@ -1,4 +1,4 @@
-#include "session/publish.hpp"
+#include "files/publish.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #include "core/file.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 namespace fs = std::filesystem;
 
@@ -198,4 +198,4 @@ Failure Publication::in_terms_of_path(Failure failure) const {
   return failure;
 }
 
-}  // namespace weir::session
+}  // namespace weir::files

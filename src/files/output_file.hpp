@@ -14,9 +14,9 @@
 
 #include "backends/backend.hpp"
 #include "core/worker.hpp"
-#include "session/publish.hpp"
+#include "files/publish.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 struct CreateOptions {
   std::string backend;  // "": by the extension of the path
@@ -119,4 +119,4 @@ class OutputFile {
   std::unique_ptr<Worker> checksum_worker_;
 };
 
-}  // namespace weir::session
+}  // namespace weir::files

@@ -1,4 +1,4 @@
-#include "session/input_file.hpp"
+#include "files/input_file.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "session/checksum.hpp"
+#include "files/checksum.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 using backends::Access;
 using backends::Place;
@@ -239,4 +239,4 @@ Result<InputFile::Verdict> InputFile::verify(const std::string& name, std::uint6
   return verdict;
 }
 
-}  // namespace weir::session
+}  // namespace weir::files

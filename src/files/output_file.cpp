@@ -1,4 +1,4 @@
-#include "session/output_file.hpp"
+#include "files/output_file.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cstring>
 #include <system_error>
 
-#include "session/checksum.hpp"
-#include "session/names.hpp"
+#include "files/checksum.hpp"
+#include "files/names.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 using backends::Access;
 using backends::Place;
@@ -464,4 +464,4 @@ Status OutputFile::close(const std::optional<Failure>& unseen) {
   return in(outcome, "close", path());
 }
 
-}  // namespace weir::session
+}  // namespace weir::files

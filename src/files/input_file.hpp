@@ -10,7 +10,7 @@
 
 #include "backends/backend.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 struct ReadRequest {
   std::string name;
@@ -71,4 +71,4 @@ class InputFile {
   std::map<std::string, backends::VariableId> hidden_;
 };
 
-}  // namespace weir::session
+}  // namespace weir::files

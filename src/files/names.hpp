@@ -5,10 +5,10 @@
 
 #include "core/error.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 Status check_name(const std::string& name);            // of a variable; '/' separates groups
 Status check_text(const std::string& text);            // of an attribute
 Status check_attribute_name(const std::string& name);  // without '/'
 
-}  // namespace weir::session
+}  // namespace weir::files

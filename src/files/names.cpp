@@ -1,12 +1,12 @@
-#include "session/names.hpp"
+#include "files/names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "session/checksum.hpp"
+#include "files/checksum.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 namespace {
 
@@ -87,4 +87,4 @@ Status check_attribute_name(const std::string& name) {
   return {};
 }
 
-}  // namespace weir::session
+}  // namespace weir::files

@@ -3,7 +3,7 @@
 
 #include "backends/backend.hpp"
 
-namespace weir::session {
+namespace weir::files {
 
 // A path, and the temporary one under which the file is made. The same on every rank.
 class Publication {
@@ -35,4 +35,4 @@ class Publication {
   const backends::Entry* entry_ = nullptr;
 };
 
-}  // namespace weir::session
+}  // namespace weir::files

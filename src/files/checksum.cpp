@@ -1,4 +1,4 @@
-#include "session/checksum.hpp"
+#include "files/checksum.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -10,7 +10,7 @@
 
 #include <new>
 
-namespace weir::session {
+namespace weir::files {
 
 std::uint64_t checksum(const std::byte* data, std::uint64_t size) {
   return XXH3_64bits(data, size);
@@ -61,4 +61,4 @@ Result<std::vector<ChecksumRow>> parse_table(const std::vector<std::uint64_t>& t
   return rows;
 }
 
-}  // namespace weir::session
+}  // namespace weir::files
