@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "files/checksum.hpp"
-#include "files/names.hpp"
 
 namespace weir::files {
 
@@ -20,28 +19,63 @@ namespace {
 constexpr std::uint64_t worth_a_thread = 128U
                                          << 10U;  // waking one costs as much as the checksum of some 100 KiB
 
-std::string describe(std::optional<std::int64_t> step) {
-  return step ? fmt::format(", step {}", *step) : "";
+Status check_overlap(const std::vector<OwnedBox>& before, const std::vector<OwnedBox>& arriving) {
+  std::vector<OwnedBox> all = before;
+  all.insert(all.end(), arriving.begin(), arriving.end());
+  std::vector<Box> boxes;
+  for (const OwnedBox& owned : all) boxes.push_back(owned.box);
+  const auto overlap = find_overlap(boxes);
+  if (!overlap) return {};
+  const auto describe_block = [&](std::size_t i) {
+    return fmt::format("rank {} ({})", all[i].owner, format_box(all[i].box));
+  };
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("the blocks of {} and {} overlap", describe_block(overlap->first),
+                          describe_block(overlap->second)),
+              "each element is written by one rank");
 }
 
-std::string describe_write(const std::string& name, std::optional<std::int64_t> step) {
-  return fmt::format("write variable '{}'{}", name, describe(step));
+// Boxes as a text to be sent: for each its owner, offset and count.
+std::string pack(const std::vector<OwnedBox>& boxes) {
+  std::vector<std::uint64_t> numbers;
+  for (const OwnedBox& owned : boxes) {
+    numbers.push_back(static_cast<std::uint64_t>(owned.owner));
+    numbers.insert(numbers.end(), owned.box.offset.begin(), owned.box.offset.end());
+    numbers.insert(numbers.end(), owned.box.count.begin(), owned.box.count.end());
+  }
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::uint64_t)};
+}
+
+void unpack(const std::string& text, std::size_t dimensions, std::vector<OwnedBox>& boxes) {
+  std::vector<std::uint64_t> numbers(text.size() / sizeof(std::uint64_t));
+  std::memcpy(numbers.data(), text.data(), text.size());
+  const auto length = static_cast<std::ptrdiff_t>(dimensions);
+  for (auto at = numbers.begin(); at != numbers.end(); at += 1 + 2 * length) {
+    boxes.push_back({.owner = static_cast<int>(*at),
+                     .box = {Extent(at + 1, at + 1 + length), Extent(at + 1 + length, at + 1 + 2 * length)}});
+  }
 }
 
 }  // namespace
+
+Result<const backends::Entry*> backend_for(const std::string& path, const CreateOptions& options,
+                                           bool with_mpi) {
+  WEIR_ASSIGN(const backends::Entry* entry,
+              options.backend.empty() ? backends::choose_for_writing(path) : backends::find(options.backend));
+  if (entry->needs_mpi && !with_mpi) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("backend '{}' needs MPI, and this session is serial", entry->name), "use posix");
+  }
+  WEIR_TRY(parse_options(fmt::format("backend '{}'", entry->name), entry->options, options.options));
+  return entry;
+}
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, const std::string& path,
                                                        const CreateOptions& options) {
   const backends::Entry* entry = nullptr;
   Options parsed;
   const Status prepared = [&]() -> Status {
-    WEIR_ASSIGN(entry, options.backend.empty() ? backends::choose_for_writing(path)
-                                               : backends::find(options.backend));
-    if (entry->needs_mpi && comm.is_serial()) {
-      return fail(ErrorCode::unsupported,
-                  fmt::format("backend '{}' needs MPI, and this session is serial", entry->name),
-                  "use posix");
-    }
+    WEIR_ASSIGN(entry, backend_for(path, options, !comm.is_serial()));
     WEIR_ASSIGN(parsed,
                 parse_options(fmt::format("backend '{}'", entry->name), entry->options, options.options));
     return {};
@@ -73,7 +107,8 @@ OutputFile::OutputFile(mpi::Comm comm, CreateOptions options, const backends::En
       options_(std::move(options)),
       entry_(&entry),
       publication_(std::move(publication)),
-      output_(std::move(output)) {}
+      output_(std::move(output)),
+      catalogue_(entry) {}
 
 OutputFile::~OutputFile() {
   give_up();
@@ -106,110 +141,11 @@ Status OutputFile::check_usable() const {
   return {};
 }
 
-Result<backends::Variable> OutputFile::resolve_variable(const std::string& name, Type type,
-                                                        const Extent& shape,
-                                                        std::optional<std::int64_t> step) const {
-  WEIR_TRY(type_from_code(static_cast<int>(type)));
-  WEIR_TRY(check_name(name));
-  backends::Variable info{.name = name, .type = type, .shape = shape, .stepped = step.has_value()};
-  const auto found = variables_.find(name);
-  if (found == variables_.end()) {
-    if (entry_->stores != nullptr && !entry_->stores(type)) {
-      return fail(ErrorCode::unsupported,
-                  fmt::format("backend '{}' cannot store type {}", entry_->name, name_of(type)));
-    }
-    WEIR_TRY(check_shape(info.shape, size_of(type)));
-    WEIR_TRY(check_no_group(name));
-    WEIR_TRY(check_limits(name));
-    return info;
-  }
-  const backends::Variable& known = found->second.info;
-  if (known.type != type) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("the elements are {}, the variable was first written as {}", name_of(type),
-                            name_of(known.type)));
-  }
-  if (shape.empty()) info.shape = known.shape;
-  if (info.shape != known.shape) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("the shape is {}, the variable was first written with {}",
-                            format_extent(info.shape), format_extent(known.shape)));
-  }
-  if (known.stepped != info.stepped) {
-    return fail(ErrorCode::invalid_argument, known.stepped ? "the variable has steps, and no step is given"
-                                                           : "the variable was first written without a step");
-  }
-  const auto& steps = found->second.steps;
-  if (step && !steps.empty() && *step < steps.back()) {
-    return fail(ErrorCode::state,
-                fmt::format("step {} has been written already; steps count up", steps.back()));
-  }
-  return info;
-}
-
-// In HDF5 'a' cannot be an array and the group of 'a/b' at once; we say so for every format.
-Status OutputFile::check_no_group(const std::string& name) const {
-  const auto conflict = [&](const std::string& other) {
-    return fail(
-        ErrorCode::invalid_argument,
-        fmt::format("there is a variable '{}': a name cannot be a variable and a group at once", other));
-  };
-  for (auto slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
-    if (variables_.count(name.substr(0, slash)) != 0) return conflict(name.substr(0, slash));
-  }
-  const auto below = variables_.lower_bound(name + "/");
-  if (below != variables_.end() && below->first.starts_with(name + "/")) return conflict(below->first);
-  return {};
-}
-
-Status OutputFile::check_limits(const std::string& name) const {
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('/', begin), name.size());
-    if (end - begin > entry_->limits.name_part) {
-      return fail(ErrorCode::unsupported,
-                  fmt::format("backend '{}' stores names of at most {} bytes between slashes", entry_->name,
-                              entry_->limits.name_part));
-    }
-    begin = end + 1;
-  }
-  return {};
-}
-
-Result<OutputFile::Resolved> OutputFile::resolve(const WriteRequest& request) const {
-  WEIR_TRY(check_usable());
-  Resolved resolved;
-  WEIR_ASSIGN(resolved.info, resolve_variable(request.name, request.type, request.shape, request.step));
-  resolved.box = {request.offset, request.count};
-  if (resolved.box.offset.empty()) resolved.box.offset.assign(resolved.info.shape.size(), 0);
-  if (resolved.box.count.empty()) resolved.box.count = resolved.info.shape;
-  WEIR_TRY(check_box(resolved.box, resolved.info.shape));
-  const std::uint64_t needed = volume(resolved.box.count);
-  if (request.elements != as_needed && needed != request.elements) {
-    return fail(ErrorCode::invalid_argument, fmt::format("the block ({}) has {} elements, the buffer {}",
-                                                         format_box(resolved.box), needed, request.elements));
-  }
-  if (needed > 0 && request.data == nullptr)
-    return fail(ErrorCode::invalid_argument, "the buffer is a null pointer");
-
-  const auto found = variables_.find(request.name);
-  resolved.fresh_slot = found == variables_.end() || found->second.steps.empty() ||
-                        (request.step && *request.step != found->second.steps.back());
-  if (!resolved.fresh_slot && !resolved.box.empty()) {
-    for (const Box& mine : found->second.my_boxes) {
-      if (intersect(mine, resolved.box)) {
-        return fail(ErrorCode::invalid_argument,
-                    fmt::format("the block ({}) overlaps one that this rank wrote before ({})",
-                                format_box(resolved.box), format_box(mine)));
-      }
-    }
-  }
-  return resolved;
-}
-
 Status OutputFile::define(const backends::Variable& info) {
   WEIR_TRY(settle_books(guarded([&] { return output_->define(info); })));
   const auto id = static_cast<backends::VariableId>(variables_.size());
   variables_[info.name] = Known{.id = id, .info = info};
+  catalogue_.note_variable(info);
   return {};
 }
 
@@ -218,52 +154,23 @@ Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
                                                  std::optional<std::int64_t> step) {
   if (variables_.find(info.name) == variables_.end()) WEIR_TRY(define(info));
   Known& known = variables_[info.name];
-  const std::int64_t number = step.value_or(last_step_);
+  const std::int64_t number = step.value_or(catalogue_.last_step());
   if (known.steps.empty() || (step && known.steps.back() != *step)) {
     WEIR_TRY(settle_books(guarded([&] { return output_->reserve(known.id, known.steps.size(), number); })));
     known.steps.push_back(number);
     known.boxes.clear();
-    known.my_boxes.clear();
-    last_step_ = number;
+    catalogue_.note_slot(info, number);
   }
   return &known;
 }
 
 // The boxes of all ranks in this write. COLLECTIVE if anything changed since the last one.
-std::vector<OutputFile::RankedBox> OutputFile::arriving_boxes(const Known* known, const Box& mine,
-                                                              bool changed) const {
+std::vector<OwnedBox> OutputFile::arriving_boxes(const Known* known, const std::vector<OwnedBox>& mine,
+                                                 std::size_t dimensions, bool changed) const {
   if (!changed) return known->decomposition;
-  const std::size_t dimensions = mine.count.size();
-  const std::size_t extent_bytes = dimensions * sizeof(std::uint64_t);
-  std::string packed(2 * extent_bytes, '\0');
-  std::memcpy(packed.data(), mine.offset.data(), extent_bytes);
-  std::memcpy(packed.data() + extent_bytes, mine.count.data(), extent_bytes);
-  const std::vector<std::string> all = comm_.gather_to_all(packed);
-  std::vector<RankedBox> arriving;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    Box box{Extent(dimensions), Extent(dimensions)};
-    std::memcpy(box.offset.data(), all[rank].data(), extent_bytes);
-    std::memcpy(box.count.data(), all[rank].data() + extent_bytes, extent_bytes);
-    if (!box.empty()) arriving.push_back({static_cast<int>(rank), std::move(box)});
-  }
-  return arriving;
-}
-
-Status OutputFile::check_overlap(const std::vector<RankedBox>& before,
-                                 const std::vector<RankedBox>& arriving) {
-  std::vector<RankedBox> all = before;
-  all.insert(all.end(), arriving.begin(), arriving.end());
-  std::vector<Box> boxes;
-  for (const RankedBox& ranked : all) boxes.push_back(ranked.box);
-  const auto overlap = find_overlap(boxes);
-  if (!overlap) return {};
-  const auto describe_block = [&](std::size_t i) {
-    return fmt::format("rank {} ({})", all[i].rank, format_box(all[i].box));
-  };
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("the blocks of {} and {} overlap", describe_block(overlap->first),
-                          describe_block(overlap->second)),
-              "each element is written by one rank");
+  std::vector<OwnedBox> all;
+  for (const std::string& packed : comm_.gather_to_all(pack(mine))) unpack(packed, dimensions, all);
+  return all;
 }
 
 // nullptr: no thread is to be had.
@@ -275,124 +182,137 @@ Worker* OutputFile::checksum_worker() {
   return checksum_worker_.get();
 }
 
-Status OutputFile::transfer(Known& known, const WriteRequest& request, const Box& box) {
-  const Place place{.variable = known.id,
-                    .slot = known.steps.size() - 1,
-                    .access = request.independent ? Access::independent : Access::collective};
-  const SourceBlock block{box, request.data};
-  const bool has_data = !box.empty();
-  if (has_data) known.my_boxes.push_back(box);
-  const auto write = [&] {
-    return guarded([&] { return output_->write(place, {&block, has_data ? 1U : 0U}); });
-  };
-  if (!has_data || !options_.checksums) return write();
+Status OutputFile::transfer(Known& known, const Place& place, std::span<const SourceBlock> blocks) {
+  const auto write = [&] { return guarded([&] { return output_->write(place, blocks); }); };
+  if (!options_.checksums) return write();
 
-  // The checksum is computed while the block is being written, by another core if there is one.
-  const std::uint64_t bytes = volume(box.count) * size_of(request.type);
-  Errand<std::uint64_t> sum(bytes >= worth_a_thread ? checksum_worker() : nullptr,
-                            [&] { return checksum(request.data, bytes); });
+  // The checksums are computed while the blocks are being written, by another core if there is one.
+  const std::size_t size = size_of(known.info.type);
+  std::uint64_t bytes = 0;
+  for (const SourceBlock& block : blocks) bytes += volume(block.box.count) * size;
+  Errand<std::vector<std::uint64_t>> sums(bytes >= worth_a_thread ? checksum_worker() : nullptr, [&] {
+    std::vector<std::uint64_t> all;
+    for (const SourceBlock& block : blocks)
+      all.push_back(checksum(block.data, volume(block.box.count) * size));
+    return all;
+  });
   Status written = write();
-  append_row(known.my_checksums, place.slot, box, sum.get());
+  const std::vector<std::uint64_t> all = sums.get();
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    append_row(known.my_checksums, place.slot, blocks[i].box, all[i]);
   return written;
 }
 
-Status OutputFile::write(const WriteRequest& request) {
-  const auto operation = [&] { return describe_write(request.name, request.step); };
-  Result<Resolved> resolved = in(resolve(request), operation, path());
-  if (request.independent) {
-    if (!resolved) return tl::make_unexpected(resolved.error());
-    if (resolved->fresh_slot) {
-      return in(Status(fail(ErrorCode::state, "no room was reserved for an independent write",
-                            "call reserve() on all ranks first")),
-                operation, path());
-    }
-    Status written = in(transfer(variables_[request.name], request, resolved->box), operation, path());
-    if (!written) written.error().rank = comm_.rank();
-    return written ? written : lose(written.error());
+Result<OutputFile::Ongoing> OutputFile::begin(const Heading& heading, const std::vector<OwnedBox>& boxes,
+                                              const Status& prior) {
+  const auto operation = [&] { return describe_write(heading.name, heading.step); };
+  Result<backends::Variable> info = tl::make_unexpected(prior ? Failure{} : prior.error());
+  if (prior) {
+    const Status usable = check_usable();
+    info = usable ? in(catalogue_.resolve_variable(heading), operation, path())
+                  : Result<backends::Variable>(tl::make_unexpected(usable.error()));
   }
-
   // The decomposition of a program seldom changes from step to step: then nothing needs to be gathered.
-  const auto found = variables_.find(request.name);
-  const bool as_before =
-      resolved && found != variables_.end() && resolved->fresh_slot && found->second.my_part == resolved->box;
+  const auto found = variables_.find(heading.name);
+  const bool fresh = catalogue_.is_fresh(heading);
+  const bool as_before = info && found != variables_.end() && fresh && found->second.my_part == boxes;
   const auto call = [&] {
-    return fmt::format("{} of '{}', type {}, shape {}", operation(), path(), name_of(request.type),
-                       resolved ? format_extent(resolved->info.shape) : "");
+    return fmt::format("{} of '{}', type {}, shape {}", operation(), path(), name_of(heading.type),
+                       info ? format_extent(info->shape) : "");
   };
   auto changed =
-      mpi::vote(comm_, call, resolved ? Status() : Status(tl::make_unexpected(resolved.error())), !as_before);
-  if (!changed) return in(Status(tl::make_unexpected(changed.error())), operation, path());
+      mpi::vote(comm_, call, info ? Status() : Status(tl::make_unexpected(info.error())), !as_before);
+  if (!changed) return in(Result<Ongoing>(tl::make_unexpected(changed.error())), operation, path());
 
   // Before anything is stored: a write that is refused leaves no trace.
   const Known* before = found == variables_.end() ? nullptr : &found->second;
-  std::vector<RankedBox> arriving = arriving_boxes(before, resolved->box, *changed);
+  const std::vector<OwnedBox> arriving = arriving_boxes(before, boxes, info->shape.size(), *changed);
   if (*changed) {
-    const bool adds = before != nullptr && !resolved->fresh_slot;
-    WEIR_TRY(in(check_overlap(adds ? before->boxes : std::vector<RankedBox>(), arriving), operation, path()));
+    const bool adds = before != nullptr && !fresh;
+    WEIR_TRY(in(check_overlap(adds ? before->boxes : std::vector<OwnedBox>(), arriving), operation, path()));
   }
-  auto room = make_room(resolved->info, request.step);
-  if (!room) return in(Status(tl::make_unexpected(room.error())), operation, path());
+  auto room = make_room(*info, heading.step);
+  if (!room) return in(Result<Ongoing>(tl::make_unexpected(room.error())), operation, path());
   Known& known = **room;
-  if (resolved->fresh_slot && *changed) {
+  if (fresh && *changed) {
     known.decomposition = arriving;
-    known.my_part = resolved->box;
+    known.my_part = boxes;
   }
   known.boxes.insert(known.boxes.end(), arriving.begin(), arriving.end());
-  return settle(in(transfer(known, request, resolved->box), operation, path()));
+  return Ongoing{.heading = heading, .place = {.variable = known.id, .slot = known.steps.size() - 1}};
 }
 
-Status OutputFile::reserve(const std::string& name, Type type, const Extent& shape,
-                           std::optional<std::int64_t> step) {
-  const std::string operation = fmt::format("reserve variable '{}'{}", name, describe(step));
-  const Status usable = check_usable();
-  Result<backends::Variable> info = tl::make_unexpected(Failure{});
-  if (usable) info = in(resolve_variable(name, type, shape, step), operation, path());
-  const Status mine = usable ? (info ? Status() : Status(tl::make_unexpected(info.error()))) : usable;
-  WEIR_TRY(in(mpi::vote(comm_,
-                        fmt::format("{} of '{}', type {}, shape {}", operation, path(), name_of(type),
-                                    format_extent(shape)),
-                        mine),
-              operation, path()));
-  WEIR_TRY(in(make_room(*info, step), operation, path()));
-  return {};
+Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks) {
+  const auto operation = [&] { return describe_write(ongoing.heading.name, ongoing.heading.step); };
+  return settle(in(transfer(variables_[ongoing.heading.name], ongoing.place, blocks), operation, path()));
 }
 
-Status OutputFile::set_attribute(backends::Attribute attribute) {
-  const std::string owner =
-      attribute.variable.empty() ? "the file" : fmt::format("variable '{}'", attribute.variable);
-  const std::string operation = fmt::format("set attribute '{}' of {}", attribute.name, owner);
-  const std::string key = attribute.variable + "\n" + attribute.name;
-  const Status mine = [&]() -> Status {
+Status OutputFile::store_independently(const Heading& heading, const SourceBlock& block) {
+  const std::string operation = describe_write(heading.name, heading.step);
+  const Status ready = [&]() -> Status {
     WEIR_TRY(check_usable());
-    WEIR_TRY(check_attribute_name(attribute.name));
-    if (!attribute.variable.empty() && variables_.find(attribute.variable) == variables_.end()) {
-      return fail(ErrorCode::not_found, "no such variable yet", "write or reserve it first");
-    }
-    if (attributes_.count(key) != 0)
-      return fail(ErrorCode::invalid_argument, "it was set before; attributes are set once");
-    if (attribute.variable.size() + 1 + attribute.name.size() > entry_->limits.attribute_name) {
-      return fail(
-          ErrorCode::unsupported,
-          fmt::format("backend '{}' stores names of attributes, with their variables', of at most {} bytes",
-                      entry_->name, entry_->limits.attribute_name));
-    }
-    if (const auto* text = std::get_if<std::string>(&attribute.value)) {
-      WEIR_TRY(check_text(*text));
-      if (text->size() > entry_->limits.attribute_text) {
-        return fail(ErrorCode::unsupported, fmt::format("backend '{}' stores texts of at most {} bytes",
-                                                        entry_->name, entry_->limits.attribute_text));
-      }
-    } else if (std::get<Values>(attribute.value).bytes.size() > entry_->limits.attribute_bytes) {
-      return fail(ErrorCode::unsupported, fmt::format("backend '{}' stores attributes of at most {} bytes",
-                                                      entry_->name, entry_->limits.attribute_bytes));
-    }
-    if (const auto* values = std::get_if<Values>(&attribute.value);
-        values != nullptr && entry_->stores != nullptr && !entry_->stores(values->type)) {
-      return fail(ErrorCode::unsupported,
-                  fmt::format("backend '{}' cannot store type {}", entry_->name, name_of(values->type)));
+    WEIR_TRY(catalogue_.resolve_variable(heading));
+    if (catalogue_.is_fresh(heading)) {
+      return fail(ErrorCode::state, "no room was reserved for an independent write",
+                  "call reserve() on all ranks first");
     }
     return {};
   }();
+  if (!ready) return in(ready, operation, path());
+  Known& known = variables_[heading.name];
+  const Place place{.variable = known.id, .slot = known.steps.size() - 1, .access = Access::independent};
+  Status written = in(transfer(known, place, {&block, block.box.empty() ? 0U : 1U}), operation, path());
+  if (written) return written;
+  written.error().rank = comm_.rank();
+  return lose(written.error());
+}
+
+Status OutputFile::write(const WriteRequest& request) {
+  Result<Catalogue::Resolved> resolved = tl::make_unexpected(Failure{});
+  if (const Status usable = check_usable(); usable) {
+    resolved = in(
+        catalogue_.resolve(request), [&] { return describe_write(request.name, request.step); }, path());
+  } else {
+    resolved = tl::make_unexpected(usable.error());
+  }
+  const SourceBlock block{resolved ? resolved->box : Box(), request.data};
+  if (request.independent) {
+    if (!resolved) return tl::make_unexpected(resolved.error());
+    WEIR_TRY(store_independently(request.heading(), block));
+    catalogue_.note_box(request.name, block.box);
+    return {};
+  }
+  std::vector<OwnedBox> mine;
+  if (resolved && !block.box.empty()) mine.push_back({comm_.rank(), block.box});
+  WEIR_ASSIGN(
+      const Ongoing ongoing,
+      begin(request.heading(), mine, resolved ? Status() : Status(tl::make_unexpected(resolved.error()))));
+  catalogue_.note_box(request.name, block.box);
+  return store(ongoing, {&block, block.box.empty() ? 0U : 1U});
+}
+
+Status OutputFile::reserve(const Heading& heading) {
+  const std::string operation = fmt::format("reserve variable '{}'{}", heading.name,
+                                            heading.step ? fmt::format(", step {}", *heading.step) : "");
+  const Status usable = check_usable();
+  Result<backends::Variable> info = tl::make_unexpected(Failure{});
+  if (usable) info = in(catalogue_.resolve_variable(heading), operation, path());
+  const Status mine = usable ? (info ? Status() : Status(tl::make_unexpected(info.error()))) : usable;
+  WEIR_TRY(in(mpi::vote(comm_,
+                        fmt::format("{} of '{}', type {}, shape {}", operation, path(), name_of(heading.type),
+                                    format_extent(heading.shape)),
+                        mine),
+              operation, path()));
+  WEIR_TRY(in(make_room(*info, heading.step), operation, path()));
+  return {};
+}
+
+Status OutputFile::set_attribute(const backends::Attribute& attribute) {
+  const std::string owner =
+      attribute.variable.empty() ? "the file" : fmt::format("variable '{}'", attribute.variable);
+  const std::string operation = fmt::format("set attribute '{}' of {}", attribute.name, owner);
+  Status mine = check_usable();
+  if (mine) mine = catalogue_.check_attribute(attribute);
   std::string value;
   if (const auto* text = std::get_if<std::string>(&attribute.value)) {
     value = *text;
@@ -402,7 +322,7 @@ Status OutputFile::set_attribute(backends::Attribute attribute) {
                         checksum(values.bytes.data(), values.bytes.size()));
   }
   WEIR_TRY(in(mpi::vote(comm_, fmt::format("{} to '{}'", operation, value), mine), operation, path()));
-  attributes_.insert(key);
+  catalogue_.note_attribute(attribute);
   return in(settle_books(guarded([&] { return output_->set_attribute(attribute); })), operation, path());
 }
 

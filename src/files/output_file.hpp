@@ -10,10 +10,10 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "backends/backend.hpp"
 #include "core/worker.hpp"
+#include "files/catalogue.hpp"
 #include "files/publish.hpp"
 
 namespace weir::files {
@@ -25,16 +25,15 @@ struct CreateOptions {
   bool fsync = false;
 };
 
-struct WriteRequest {
-  std::string name;
-  Type type = Type::uint8;
-  Extent shape;   // may be left out once the variable is known
-  Extent offset;  // left out: zeros
-  Extent count;   // left out: the whole array
-  std::optional<std::int64_t> step;
-  const std::byte* data = nullptr;
-  std::uint64_t elements = 0;
-  bool independent = false;
+// The backend that such a file gets. LOCAL.
+Result<const backends::Entry*> backend_for(const std::string& path, const CreateOptions& options,
+                                           bool with_mpi);
+
+// A block, and the rank of the program that it came from.
+struct OwnedBox {
+  int owner = 0;
+  Box box;
+  bool operator==(const OwnedBox&) const = default;
 };
 
 class OutputFile {
@@ -46,8 +45,20 @@ class OutputFile {
   ~OutputFile();  // LOCAL: gives the file up unless it was closed
 
   Status write(const WriteRequest& request);  // LOCAL if request.independent
-  Status reserve(const std::string& name, Type type, const Extent& shape, std::optional<std::int64_t> step);
-  Status set_attribute(backends::Attribute attribute);
+  Status reserve(const Heading& heading);
+  Status set_attribute(const backends::Attribute& attribute);
+
+  // A write on behalf of other ranks: begin() with the boxes that this process will deliver, then store() as
+  // often as all processes agreed to, with any part of those boxes each time. `prior` is what went wrong on
+  // this process before: nothing is stored then, anywhere.
+  struct Ongoing {
+    Heading heading;
+    backends::Place place;
+  };
+  Result<Ongoing> begin(const Heading& heading, const std::vector<OwnedBox>& boxes, const Status& prior);
+  Status store(const Ongoing& ongoing, std::span<const backends::SourceBlock> blocks);
+  // LOCAL: into room that was reserved before.
+  Status store_independently(const Heading& heading, const backends::SourceBlock& block);
 
   // `unseen` is a failure on this rank that the program has not been told: the file is then not published.
   Status close(const std::optional<Failure>& unseen);
@@ -57,43 +68,27 @@ class OutputFile {
   const std::string& path() const { return publication_.path(); }
 
  private:
-  struct RankedBox {
-    int rank;
-    Box box;
-  };
   // What is known of a variable, the same on every rank but for the members marked "mine".
   struct Known {
     backends::VariableId id = 0;
     backends::Variable info;
-    std::vector<std::int64_t> steps;          // the program's number of each slot
-    std::vector<RankedBox> boxes;             // of the current slot, as far as written together
-    std::vector<RankedBox> decomposition;     // of the last write that covered a fresh slot
-    std::optional<Box> my_part;               // mine: this rank's box in `decomposition`
-    std::vector<Box> my_boxes;                // mine: everything this rank wrote to the current slot
-    std::vector<std::uint64_t> my_checksums;  // mine: rows for the table of checksums
-  };
-  // A request with everything that was left out filled in.
-  struct Resolved {
-    backends::Variable info;
-    Box box;
-    bool fresh_slot = false;
+    std::vector<std::int64_t> steps;               // the program's number of each slot
+    std::vector<OwnedBox> boxes;                   // of the current slot, as far as written together
+    std::vector<OwnedBox> decomposition;           // of the last write that covered a fresh slot
+    std::optional<std::vector<OwnedBox>> my_part;  // mine: the boxes of this process in `decomposition`
+    std::vector<std::uint64_t> my_checksums;       // mine: rows for the table of checksums
   };
 
   OutputFile(mpi::Comm comm, CreateOptions options, const backends::Entry& entry, Publication publication,
              std::unique_ptr<backends::Output> output);
 
   Status check_usable() const;
-  Status check_no_group(const std::string& name) const;
-  Status check_limits(const std::string& name) const;
-  Result<backends::Variable> resolve_variable(const std::string& name, Type type, const Extent& shape,
-                                              std::optional<std::int64_t> step) const;
-  Result<Resolved> resolve(const WriteRequest& request) const;
   Result<Known*> make_room(const backends::Variable& info, std::optional<std::int64_t> step);
   Status define(const backends::Variable& info);
-  std::vector<RankedBox> arriving_boxes(const Known* known, const Box& mine, bool changed) const;
-  static Status check_overlap(const std::vector<RankedBox>& before, const std::vector<RankedBox>& arriving);
+  std::vector<OwnedBox> arriving_boxes(const Known* known, const std::vector<OwnedBox>& mine,
+                                       std::size_t dimensions, bool changed) const;
   Worker* checksum_worker();
-  Status transfer(Known& known, const WriteRequest& request, const Box& box);
+  Status transfer(Known& known, const backends::Place& place, std::span<const backends::SourceBlock> blocks);
   Status write_books();
   Status write_steps(const Known& known);
   Status write_checksums(const Known& known);
@@ -112,9 +107,8 @@ class OutputFile {
   const backends::Entry* entry_;
   Publication publication_;
   std::unique_ptr<backends::Output> output_;
+  Catalogue catalogue_;
   std::map<std::string, Known> variables_;
-  std::set<std::string> attributes_;  // "variable\nname", to refuse duplicates
-  std::int64_t last_step_ = 0;
   std::optional<Failure> lost_;
   std::unique_ptr<Worker> checksum_worker_;
 };

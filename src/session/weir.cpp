@@ -144,7 +144,7 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
 
 void File::reserve(const std::string& name, Type type, const Extent& shape,
                    std::optional<std::int64_t> step) {
-  throw_if_failed(opened(impl_).reserve(name, type, shape, step));
+  throw_if_failed(opened(impl_).reserve({name, type, shape, step}));
 }
 
 void File::set_attribute(const std::string& name, const std::string& text) {
