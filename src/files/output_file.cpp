@@ -242,9 +242,10 @@ Result<OutputFile::Ongoing> OutputFile::begin(const Heading& heading, const std:
   return Ongoing{.heading = heading, .place = {.variable = known.id, .slot = known.steps.size() - 1}};
 }
 
-Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks) {
+Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks, Status mine) {
   const auto operation = [&] { return describe_write(ongoing.heading.name, ongoing.heading.step); };
-  return settle(in(transfer(variables_[ongoing.heading.name], ongoing.place, blocks), operation, path()));
+  const Status written = transfer(variables_[ongoing.heading.name], ongoing.place, blocks);
+  return settle(in(mine ? written : mine, operation, path()));
 }
 
 Status OutputFile::store_independently(const Heading& heading, const SourceBlock& block) {

@@ -56,7 +56,8 @@ class OutputFile {
     backends::Place place;
   };
   Result<Ongoing> begin(const Heading& heading, const std::vector<OwnedBox>& boxes, const Status& prior);
-  Status store(const Ongoing& ongoing, std::span<const backends::SourceBlock> blocks);
+  // `mine` is what went wrong with the data on this process.
+  Status store(const Ongoing& ongoing, std::span<const backends::SourceBlock> blocks, Status mine = {});
   // LOCAL: into room that was reserved before.
   Status store_independently(const Heading& heading, const backends::SourceBlock& block);
 

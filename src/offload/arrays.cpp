@@ -1,0 +1,114 @@
+#include "offload/arrays.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace weir::offload {
+
+class Arrays::Array final : public Memory {
+ public:
+  Array(std::shared_ptr<Arrays> owner, std::uint64_t bytes, Half* first)
+      : owner_(std::move(owner)), bytes_(bytes), halves_{first, nullptr} {}
+  ~Array() override {
+    for (const Half* half : halves_) {
+      if (half != nullptr) owner_->free_half(half);
+    }
+  }
+
+  void* data() const override { return halves_[current_]->region.data(); }
+
+  void* fresh() override {
+    if (!owner_->is_in_use(*halves_[current_])) return data();
+    Half*& other = halves_[1 - current_];
+    if (other == nullptr) {
+      auto made = owner_->make_half(bytes_);
+      if (made) other = *made;
+    }
+    // No memory for a second place: this one has to do, when it is free.
+    if (other != nullptr) current_ = 1 - current_;
+    owner_->wait_for(*halves_[current_]);
+    return data();
+  }
+
+ private:
+  std::shared_ptr<Arrays> owner_;
+  std::uint64_t bytes_;
+  std::array<Half*, 2> halves_;
+  std::size_t current_ = 0;
+};
+
+Result<std::shared_ptr<Memory>> Arrays::allocate(std::uint64_t bytes) {
+  WEIR_ASSIGN(Half * half, make_half(bytes));
+  return std::make_shared<Array>(shared_from_this(), bytes, half);
+}
+
+Result<Arrays::Half*> Arrays::make_half(std::uint64_t bytes) {
+  constexpr std::uint64_t page = 4096;
+  if (bytes > UINT64_MAX / 2)
+    return fail(ErrorCode::no_memory, "an array of that size does not fit into memory");
+  auto half = std::make_unique<Half>();
+  WEIR_ASSIGN(half->region, Region::create((bytes / page + 1) * page));
+  half->number = next_number_++;
+  if (conduit_ != nullptr && conduit_->maps_regions()) {
+    Operation map;
+    map.kind = Operation::Kind::map;
+    map.region = half->number;
+    map.process = half->region.address().process;
+    map.descriptor = half->region.address().descriptor;
+    map.bytes = half->region.bytes();
+    conduit_->submit(std::move(map));
+  }
+  Half* made = half.get();
+  halves_[made->region.data()] = std::move(half);
+  return made;
+}
+
+bool Arrays::is_in_use(Half& half) const {
+  const bool mapped = conduit_ != nullptr && conduit_->maps_regions();
+  std::erase_if(half.uses,
+                [&](const auto& progress) { return mapped ? progress->done() : progress->taken(); });
+  return !half.uses.empty();
+}
+
+void Arrays::wait_for(Half& half) {
+  const auto start = std::chrono::steady_clock::now();
+  for (const auto& progress : half.uses) {
+    while (!progress->taken()) progress->wait_taken();
+  }
+  half.uses.clear();
+  waited_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Arrays::free_half(const Half* half) {
+  const auto found = halves_.find(half->region.data());
+  wait_for(*found->second);
+  if (conduit_ != nullptr && conduit_->maps_regions()) {
+    Operation unmap;
+    unmap.kind = Operation::Kind::unmap;
+    unmap.region = half->number;
+    conduit_->submit(std::move(unmap));
+  }
+  halves_.erase(found);
+}
+
+std::optional<Arrays::Place> Arrays::locate(const void* data, std::uint64_t bytes) const {
+  if (conduit_ == nullptr || !conduit_->maps_regions()) return std::nullopt;
+  auto after = halves_.upper_bound(static_cast<const std::byte*>(data));
+  if (after == halves_.begin()) return std::nullopt;
+  const Half& half = *std::prev(after)->second;
+  if (!half.region.holds(data, bytes)) return std::nullopt;
+  return Place{half.number,
+               static_cast<std::uint64_t>(static_cast<const std::byte*>(data) - half.region.data())};
+}
+
+void Arrays::note_use(const void* data, const std::shared_ptr<Progress>& progress) {
+  auto after = halves_.upper_bound(static_cast<const std::byte*>(data));
+  if (after == halves_.begin()) return;
+  Half& half = *std::prev(after)->second;
+  if (half.region.holds(data, 1) && !progress->done()) {
+    std::erase_if(half.uses, [](const auto& use) { return use->done(); });
+    half.uses.push_back(progress);
+  }
+}
+
+}  // namespace weir::offload

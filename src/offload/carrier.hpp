@@ -1,0 +1,64 @@
+// A compute rank's side of an I/O server on the same node: a thread that copies data into the server's
+// mailbox, so that the program neither copies nor has to call anything for its data to move. It runs on the
+// server's core where that is known, never calls MPI, and ends when its owner does.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "offload/conduit.hpp"
+#include "offload/mailbox.hpp"
+#include "offload/process_watch.hpp"
+
+namespace weir::offload {
+
+// What a client has to know of its server.
+struct ServerAddress {
+  int rank = 0;  // in the job
+  std::int64_t process = 0;
+  std::vector<int> cores;  // that it is bound to; empty: not bound
+};
+
+class Carrier final : public Conduit {
+ public:
+  // `region` holds the mailbox's memory.
+  Carrier(Region region, Mailbox mailbox, ServerAddress server);
+  ~Carrier() override;  // drops what is still on its way
+
+  void submit(Operation operation) override;
+  bool maps_regions() const override { return true; }
+  Report report() override;
+
+ private:
+  void work();
+  bool read_answers();
+  bool begin_next();
+  bool copy_pieces();
+  void give_up(const Failure& failure);
+
+  Region region_;
+  Mailbox mailbox_;
+  ServerAddress server_;
+  ProcessWatch server_watch_;
+
+  std::mutex mutex_;  // guards the next four
+  std::deque<Operation> queue_;
+  bool ending_ = false;
+  std::optional<Failure> lost_;  // the server is gone
+  Report report_;
+
+  // The thread's own.
+  MessageWriter letters_;
+  MessageReader answers_;
+  std::optional<Operation> current_;
+  std::deque<Box> pieces_;  // of the current operation, still to be copied
+  std::deque<std::shared_ptr<Progress>> unanswered_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace weir::offload

@@ -1,0 +1,37 @@
+// The way from a compute rank to whoever writes its files: an I/O server, or a thread of its own.
+#pragma once
+
+#include "offload/operation.hpp"
+#include "offload/region.hpp"
+
+namespace weir::offload {
+
+// What the other side can say about its work.
+struct Report {
+  double storing_seconds = 0;         // spent writing
+  double transport_seconds = 0;       // spent copying the data of this rank there
+  std::uint64_t transport_bytes = 0;  // of this rank
+  std::uint64_t peak_memory = 0;      // most bytes that lay there at once
+  std::string transport;              // in a word or two
+};
+
+class Conduit {
+ public:
+  Conduit() = default;
+  Conduit(const Conduit&) = delete;
+  Conduit& operator=(const Conduit&) = delete;
+  virtual ~Conduit() = default;
+
+  // LOCAL, returns at once. Operations are carried out in the order they came, and marked in
+  // operation.progress; the data must stay as it is until then. REQUIRES: all ranks submit the same
+  // collective operations in the same order.
+  virtual void submit(Operation operation) = 0;
+  // LOCAL. Whether the other side can read a Region: then what lies in one need not be copied.
+  virtual bool maps_regions() const = 0;
+  // LOCAL. Drives what has no thread of its own; called by whoever waits.
+  virtual void help() {}
+  // The last call, after an operation `stop` was done.
+  virtual Report report() = 0;
+};
+
+}  // namespace weir::offload

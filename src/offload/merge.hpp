@@ -1,0 +1,25 @@
+// Small blocks that lie side by side become large ones, so that a server with many clients makes few large
+// writes.
+//
+// Threads: plain values.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backends/backend.hpp"
+
+namespace weir::offload {
+
+class MergedBlocks {
+ public:
+  // The blocks must not overlap. Blocks of 1 MiB and more stay as they are, without a copy.
+  MergedBlocks(std::span<const backends::SourceBlock> blocks, std::size_t element_size);
+  std::span<const backends::SourceBlock> blocks() const { return blocks_; }
+
+ private:
+  std::vector<backends::SourceBlock> blocks_;
+  std::vector<std::vector<std::byte>> copies_;
+};
+
+}  // namespace weir::offload

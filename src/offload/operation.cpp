@@ -1,0 +1,203 @@
+#include "offload/operation.hpp"
+
+#include <fmt/format.h>
+
+namespace weir::offload {
+
+namespace {
+
+std::string pack(const Json& json) {
+  std::string bytes;
+  Json::to_cbor(json, bytes);
+  return bytes;
+}
+
+Json to_json(const backends::Attribute& attribute) {
+  Json json = {{"variable", attribute.variable}, {"name", attribute.name}};
+  if (const auto* text = std::get_if<std::string>(&attribute.value)) {
+    json["text"] = *text;
+  } else {
+    const auto& values = std::get<Values>(attribute.value);
+    const auto* begin = reinterpret_cast<const std::uint8_t*>(values.bytes.data());
+    json["type"] = static_cast<int>(values.type);
+    json["numbers"] = Json::binary({begin, begin + values.bytes.size()});
+  }
+  return json;
+}
+
+backends::Attribute attribute_from(const Json& json) {
+  backends::Attribute attribute{
+      .variable = json.at("variable"), .name = json.at("name"), .value = std::string()};
+  if (json.contains("text")) {
+    attribute.value = json.at("text").get<std::string>();
+  } else {
+    const auto& numbers = json.at("numbers").get_binary();
+    Values values{.type = static_cast<Type>(json.at("type").get<int>()), .bytes = {}};
+    const auto* begin = reinterpret_cast<const std::byte*>(numbers.data());
+    values.bytes.assign(begin, begin + numbers.size());
+    attribute.value = std::move(values);
+  }
+  return attribute;
+}
+
+}  // namespace
+
+Json to_json(const Failure& failure) {
+  return {static_cast<int>(failure.code),
+          failure.cause,
+          failure.operation,
+          failure.object,
+          failure.advice,
+          failure.rank};
+}
+
+Failure failure_from_json(const Json& json) {
+  return {.code = static_cast<ErrorCode>(json.at(0).get<int>()),
+          .cause = json.at(1),
+          .operation = json.at(2),
+          .object = json.at(3),
+          .advice = json.at(4),
+          .rank = json.at(5)};
+}
+
+std::string to_letter(const Operation& operation) {
+  Json json = {{"kind", static_cast<int>(operation.kind)}, {"file", operation.file}};
+  if (operation.unseen) json["unseen"] = to_json(*operation.unseen);
+  switch (operation.kind) {
+    case Operation::Kind::create:
+      json["path"] = operation.path;
+      json["backend"] = operation.options.backend;
+      json["options"] = operation.options.options;
+      json["checksums"] = operation.options.checksums;
+      json["fsync"] = operation.options.fsync;
+      break;
+    case Operation::Kind::write:
+      json["offset"] = operation.box.offset;
+      json["count"] = operation.box.count;
+      json["independent"] = operation.independent;
+      json["region"] = operation.region;
+      json["place"] = operation.place;
+      json["pieces"] = operation.pieces;
+      [[fallthrough]];
+    case Operation::Kind::reserve:
+      json["name"] = operation.heading.name;
+      json["type"] = static_cast<int>(operation.heading.type);
+      json["shape"] = operation.heading.shape;
+      if (operation.heading.step) json["step"] = *operation.heading.step;
+      break;
+    case Operation::Kind::attribute:
+      json["attribute"] = to_json(operation.attribute);
+      break;
+    case Operation::Kind::close:
+      json["later"] = operation.later;
+      break;
+    case Operation::Kind::map:
+    case Operation::Kind::unmap:
+      json["region"] = operation.region;
+      json["process"] = operation.process;
+      json["descriptor"] = operation.descriptor;
+      json["bytes"] = operation.bytes;
+      break;
+    case Operation::Kind::stop:
+      break;
+  }
+  return pack(json);
+}
+
+Operation from_letter(const Json& letter) {
+  Operation operation;
+  operation.kind = static_cast<Operation::Kind>(letter.at("kind").get<int>());
+  operation.file = letter.at("file");
+  if (letter.contains("unseen")) operation.unseen = failure_from_json(letter.at("unseen"));
+  switch (operation.kind) {
+    case Operation::Kind::create:
+      operation.path = letter.at("path");
+      operation.options.backend = letter.at("backend");
+      operation.options.options = letter.at("options").get<OptionMap>();
+      operation.options.checksums = letter.at("checksums");
+      operation.options.fsync = letter.at("fsync");
+      break;
+    case Operation::Kind::write:
+      operation.box = {letter.at("offset").get<Extent>(), letter.at("count").get<Extent>()};
+      operation.independent = letter.at("independent");
+      operation.region = letter.at("region");
+      operation.place = letter.at("place");
+      operation.pieces = letter.at("pieces");
+      [[fallthrough]];
+    case Operation::Kind::reserve:
+      operation.heading = {.name = letter.at("name"),
+                           .type = static_cast<Type>(letter.at("type").get<int>()),
+                           .shape = letter.at("shape").get<Extent>(),
+                           .step = std::nullopt};
+      if (letter.contains("step")) operation.heading.step = letter.at("step").get<std::int64_t>();
+      break;
+    case Operation::Kind::attribute:
+      operation.attribute = attribute_from(letter.at("attribute"));
+      break;
+    case Operation::Kind::close:
+      operation.later = letter.at("later");
+      break;
+    case Operation::Kind::map:
+    case Operation::Kind::unmap:
+      operation.region = letter.at("region");
+      operation.process = letter.at("process");
+      operation.descriptor = letter.at("descriptor");
+      operation.bytes = letter.at("bytes");
+      break;
+    case Operation::Kind::stop:
+      break;
+  }
+  return operation;
+}
+
+std::string to_letter(const Piece& piece) {
+  return pack({{"piece", true},
+               {"offset", piece.box.offset},
+               {"count", piece.box.count},
+               {"place", piece.place},
+               {"end", piece.end}});
+}
+
+bool is_piece(const Json& letter) {
+  return letter.contains("piece");
+}
+
+Piece piece_from_letter(const Json& letter) {
+  return {.box = {letter.at("offset").get<Extent>(), letter.at("count").get<Extent>()},
+          .place = letter.at("place"),
+          .end = letter.at("end")};
+}
+
+std::string describe(const Operation& operation) {
+  switch (operation.kind) {
+    case Operation::Kind::create: {
+      std::string text =
+          fmt::format("create '{}' with backend '{}'", operation.path, operation.options.backend);
+      for (const auto& [name, value] : operation.options.options) text += fmt::format(" {}={}", name, value);
+      return text +
+             fmt::format(" checksums={} fsync={}", operation.options.checksums, operation.options.fsync);
+    }
+    case Operation::Kind::write:
+      return fmt::format("{} of file {}, type {}, shape {}",
+                         files::describe_write(operation.heading.name, operation.heading.step),
+                         operation.file, name_of(operation.heading.type),
+                         format_extent(operation.heading.shape));
+    case Operation::Kind::reserve:
+      return fmt::format("reserve variable '{}' of file {}, type {}, shape {}", operation.heading.name,
+                         operation.file, name_of(operation.heading.type),
+                         format_extent(operation.heading.shape));
+    case Operation::Kind::attribute:
+      return fmt::format("set attribute '{}' of '{}' in file {} to {}", operation.attribute.name,
+                         operation.attribute.variable, operation.file, to_json(operation.attribute).dump());
+    case Operation::Kind::close:
+      return fmt::format("close file {}", operation.file);
+    case Operation::Kind::map:
+    case Operation::Kind::unmap:
+      return "share memory";
+    case Operation::Kind::stop:
+      return "end the session";
+  }
+  return {};
+}
+
+}  // namespace weir::offload

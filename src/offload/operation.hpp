@@ -1,0 +1,62 @@
+// One request of a compute rank about a file, as a value: what it says to whoever writes the files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/json.hpp"
+#include "files/output_file.hpp"
+#include "offload/progress.hpp"
+
+namespace weir::offload {
+
+struct Operation {
+  enum class Kind : std::uint8_t { create, write, reserve, attribute, close, map, unmap, stop };
+
+  Kind kind = Kind::write;
+  std::uint64_t file = 0;  // a number that the compute rank gave it; the same on all of them
+
+  std::string path;              // create
+  files::CreateOptions options;  // create
+  files::Heading heading;        // write, reserve
+  Box box;                       // write
+  bool independent = false;      // write: this rank only
+  backends::Attribute attribute;
+  std::optional<Failure> unseen;  // this rank refuses; close: the file is not published
+  bool later = false;             // close: the program does not know what has failed; nothing may have
+  std::uint64_t region = 0;       // map, unmap; write: the region that holds the data, 0: none
+  std::uint64_t place = 0;        // write from a region: where in it
+  std::int64_t process = 0;       // map: how to find it
+  std::int64_t descriptor = -1;
+  std::uint64_t bytes = 0;   // map: of the region; write: of the data
+  std::uint64_t pieces = 0;  // write: how many will follow; 0: the data lies in a region, or there is none
+
+  // Not part of the letter.
+  const std::byte* data = nullptr;
+  std::shared_ptr<Progress> progress;
+
+  bool collective() const { return kind < Kind::map ? !independent : kind == Kind::stop; }
+  bool has_data() const { return kind == Kind::write && !box.empty(); }
+};
+
+std::string to_letter(const Operation& operation);
+Operation from_letter(const Json& letter);
+
+// A piece of the data of the newest operation has arrived in the mailbox.
+struct Piece {
+  Box box;
+  std::uint64_t place = 0;
+  std::uint64_t end = 0;  // to be given back
+};
+std::string to_letter(const Piece& piece);
+Piece piece_from_letter(const Json& letter);
+bool is_piece(const Json& letter);
+
+Json to_json(const Failure& failure);
+Failure failure_from_json(const Json& json);
+
+// A text that is the same for all ranks that make the same collective request, and says it to a person.
+std::string describe(const Operation& operation);
+
+}  // namespace weir::offload

@@ -1,0 +1,94 @@
+#include "offload/own_thread.hpp"
+
+#include <chrono>
+#include <exception>
+#include <future>
+
+namespace weir::offload {
+
+void OwnThread::submit(Operation operation) {
+  worker_.post([this, operation = std::move(operation)] {
+    const auto start = std::chrono::steady_clock::now();
+    Status status = guarded([&] { return perform(operation); });
+    storing_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (operation.progress) operation.progress->mark_done(std::move(status));
+  });
+}
+
+void OwnThread::run(const std::function<void()>& body) {
+  std::promise<void> over;
+  worker_.post([&] {
+    try {
+      body();
+      over.set_value();
+    } catch (...) {
+      over.set_exception(std::current_exception());
+    }
+  });
+  over.get_future().get();
+}
+
+Report OwnThread::report() {
+  Report report;
+  run([&] { report.storing_seconds = storing_seconds_; });
+  report.transport = "none (a thread of the rank)";
+  return report;
+}
+
+Status OwnThread::perform(const Operation& operation) {
+  if (operation.kind == Operation::Kind::create) {
+    OpenFile& open = files_[operation.file];
+    auto file = files::OutputFile::create(comm_, operation.path, operation.options);
+    if (!file) {
+      open.failed = file.error();
+      return tl::make_unexpected(file.error());
+    }
+    open.file = std::move(*file);
+    return {};
+  }
+  if (operation.kind == Operation::Kind::stop) {
+    const bool left = !files_.empty();
+    files_.clear();
+    if (left)
+      return fail(ErrorCode::state, "a file was not closed, and given up",
+                  "close files before the session ends");
+    return {};
+  }
+  const auto found = files_.find(operation.file);
+  if (found == files_.end()) return fail(ErrorCode::state, "the file is closed");
+  OpenFile& open = found->second;
+  Status status = open.file ? perform_on(open, operation) : Status(tl::make_unexpected(*open.failed));
+  if (!status && !open.failed) open.failed = status.error();
+  if (operation.kind == Operation::Kind::close) files_.erase(found);
+  return status;
+}
+
+Status OwnThread::perform_on(OpenFile& open, const Operation& operation) {
+  switch (operation.kind) {
+    case Operation::Kind::write:
+      if (operation.unseen) {
+        const auto refused =
+            open.file->begin(operation.heading, {}, Status(tl::make_unexpected(*operation.unseen)));
+        return refused ? Status() : Status(tl::make_unexpected(refused.error()));
+      }
+      return open.file->write({.name = operation.heading.name,
+                               .type = operation.heading.type,
+                               .shape = operation.heading.shape,
+                               .offset = operation.box.offset,
+                               .count = operation.box.count,
+                               .step = operation.heading.step,
+                               .data = operation.data,
+                               .elements = as_needed,
+                               .independent = operation.independent});
+    case Operation::Kind::reserve:
+      return open.file->reserve(operation.heading);
+    case Operation::Kind::attribute:
+      return open.file->set_attribute(operation.attribute);
+    case Operation::Kind::close:
+      return open.file->close(operation.later && !operation.unseen ? open.failed : operation.unseen);
+    default:
+      return {};
+  }
+}
+
+}  // namespace weir::offload

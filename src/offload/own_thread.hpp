@@ -1,0 +1,44 @@
+// A thread of the compute rank itself that writes its files, together with those of the other ranks. Nothing
+// is copied: data may be changed when it has been written.
+//
+// All calls of storage libraries are made by that thread, those for reading included (run()): most of these
+// libraries know only one thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "core/worker.hpp"
+#include "offload/conduit.hpp"
+
+namespace weir::offload {
+
+class OwnThread final : public Conduit {
+ public:
+  // `comm` is used by the thread alone. REQUIRES: MPI_THREAD_MULTIPLE, or a serial comm.
+  explicit OwnThread(mpi::Comm comm) : comm_(std::move(comm)) {}
+  // Ends the thread when all is written.
+  ~OwnThread() override = default;
+
+  void submit(Operation operation) override;
+  bool maps_regions() const override { return false; }
+  Report report() override;
+  // Runs a body in the thread, after what was submitted so far, and returns when it is over.
+  void run(const std::function<void()>& body);
+
+ private:
+  struct OpenFile {
+    std::unique_ptr<files::OutputFile> file;
+    std::optional<Failure> failed;
+  };
+  Status perform(const Operation& operation);
+  Status perform_on(OpenFile& open, const Operation& operation);
+
+  mpi::Comm comm_;
+  std::map<std::uint64_t, OpenFile> files_;
+  double storing_seconds_ = 0;
+  Worker worker_;  // last: it uses all of the above
+};
+
+}  // namespace weir::offload

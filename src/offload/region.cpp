@@ -1,0 +1,61 @@
+#include "offload/region.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace weir::offload {
+
+void Region::swap(Region& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(address_, other.address_);
+}
+
+Region::~Region() {
+  if (data_ != nullptr) ::munmap(data_, address_.bytes);
+  if (address_.descriptor >= 0) ::close(static_cast<int>(address_.descriptor));
+}
+
+Status Region::map() {
+  void* memory = ::mmap(nullptr, address_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        static_cast<int>(address_.descriptor), 0);
+  if (memory == MAP_FAILED) return fail_errno(errno, "map shared memory", "");
+  data_ = static_cast<std::byte*>(memory);
+  return {};
+}
+
+Result<Region> Region::create(std::uint64_t bytes) {
+  Region region;
+  region.address_ = {
+      .process = ::getpid(), .descriptor = ::memfd_create("weir", MFD_CLOEXEC), .bytes = bytes};
+  if (region.address_.descriptor < 0) return fail_errno(errno, "create shared memory", "");
+  if (bytes > INT64_MAX ||
+      ::ftruncate(static_cast<int>(region.address_.descriptor), static_cast<off_t>(bytes)) != 0) {
+    return fail(ErrorCode::no_memory, fmt::format("no {} bytes of shared memory", bytes));
+  }
+  WEIR_TRY(region.map());
+  return region;
+}
+
+Result<Region> Region::open(const Address& address) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", address.process, address.descriptor);
+  Region region;
+  region.address_ = {.process = address.process,
+                     .descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC),
+                     .bytes = address.bytes};
+  if (region.address_.descriptor < 0)
+    return fail_errno(errno, "open the shared memory of another process", path);
+  WEIR_TRY(region.map());
+  return region;
+}
+
+bool Region::holds(const void* place, std::uint64_t size) const {
+  const auto* at = static_cast<const std::byte*>(place);
+  return data_ != nullptr && at >= data_ && size <= address_.bytes &&
+         static_cast<std::uint64_t>(at - data_) <= address_.bytes - size;
+}
+
+}  // namespace weir::offload

@@ -1,0 +1,47 @@
+// Memory that several processes of one node map. It has no name in any file system: it goes away with the
+// last process that maps it, however that process ends.
+//
+// Threads: plain ownership; what is done with the memory is the users' affair.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/error.hpp"
+
+namespace weir::offload {
+
+class Region {
+ public:
+  // How another process finds it.
+  struct Address {
+    std::int64_t process = 0;
+    std::int64_t descriptor = -1;
+    std::uint64_t bytes = 0;
+  };
+
+  static Result<Region> create(std::uint64_t bytes);   // zeros; pages are taken when they are first touched
+  static Result<Region> open(const Address& address);  // REQUIRES: its maker is alive
+
+  Region() = default;
+  Region(Region&& other) noexcept { swap(other); }
+  Region& operator=(Region&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Region();
+
+  std::byte* data() const { return data_; }
+  std::uint64_t bytes() const { return address_.bytes; }
+  const Address& address() const { return address_; }
+  bool holds(const void* place, std::uint64_t size) const;
+
+ private:
+  void swap(Region& other) noexcept;
+  Status map();
+
+  std::byte* data_ = nullptr;
+  Address address_;
+};
+
+}  // namespace weir::offload

@@ -1,0 +1,124 @@
+#include "offload/remote_file.hpp"
+
+#include <fmt/format.h>
+
+namespace weir::offload {
+
+RemoteFile::RemoteFile(Conduit& conduit, Arrays& arrays, std::uint64_t number, const std::string& path,
+                       const files::CreateOptions& options, const backends::Entry& entry,
+                       std::uint32_t most_in_flight)
+    : conduit_(conduit),
+      arrays_(arrays),
+      number_(number),
+      path_(path),
+      catalogue_(entry),
+      most_in_flight_(most_in_flight) {
+  Operation create;
+  create.kind = Operation::Kind::create;
+  create.path = path;
+  create.options = options;
+  submit(std::move(create));
+}
+
+Status RemoteFile::check_open() const {
+  if (!open_) return fail(ErrorCode::state, "the file is closed");
+  return {};
+}
+
+std::shared_ptr<Progress> RemoteFile::submit(Operation operation) {
+  operation.file = number_;
+  operation.progress = std::make_shared<Progress>();
+  auto progress = operation.progress;
+  conduit_.submit(std::move(operation));
+  return progress;
+}
+
+std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, int rank) {
+  if (!open_) return Progress::finished(in(check_open(), "use", path_));
+  while (!in_flight_.empty() && in_flight_.front()->done()) in_flight_.pop_front();
+  while (most_in_flight_ > 0 && in_flight_.size() >= most_in_flight_) {
+    in_flight_.front()->wait_done();
+    in_flight_.pop_front();
+  }
+  Operation write;
+  write.kind = Operation::Kind::write;
+  write.heading = request.heading();
+  write.independent = request.independent;
+  auto resolved = in(
+      catalogue_.resolve(request), [&] { return files::describe_write(request.name, request.step); }, path_);
+  if (resolved && request.independent && resolved->fresh_slot) {
+    resolved = in(Result<files::Catalogue::Resolved>(fail(ErrorCode::state,
+                                                          "no room was reserved for an independent write",
+                                                          "call reserve() on all ranks first")),
+                  files::describe_write(request.name, request.step), path_);
+  }
+  if (!resolved) {
+    resolved.error().rank = rank;
+    if (request.independent) return Progress::finished(tl::make_unexpected(resolved.error()));
+    write.unseen = resolved.error();
+    return submit(std::move(write));
+  }
+  if (resolved->fresh_slot)
+    catalogue_.note_slot(resolved->info, request.step.value_or(catalogue_.last_step()));
+  catalogue_.note_box(request.name, resolved->box);
+  write.heading.shape = resolved->info.shape;
+  write.box = resolved->box;
+  write.data = request.data;
+  write.bytes = volume(write.box.count) * size_of(request.type);
+  if (write.has_data()) {
+    if (const auto place = arrays_.locate(request.data, write.bytes)) {
+      write.region = place->region;
+      write.place = place->offset;
+    }
+  }
+  auto progress = submit(std::move(write));
+  arrays_.note_use(request.data, progress);
+  if (most_in_flight_ > 0) in_flight_.push_back(progress);
+  return progress;
+}
+
+std::shared_ptr<Progress> RemoteFile::reserve(const files::Heading& heading, int rank) {
+  if (!open_) return Progress::finished(in(check_open(), "use", path_));
+  Operation reserve;
+  reserve.kind = Operation::Kind::reserve;
+  reserve.heading = heading;
+  auto info =
+      in(catalogue_.resolve_variable(heading), fmt::format("reserve variable '{}'", heading.name), path_);
+  if (info) {
+    reserve.heading.shape = info->shape;
+    if (catalogue_.is_fresh(heading))
+      catalogue_.note_slot(*info, heading.step.value_or(catalogue_.last_step()));
+  } else {
+    info.error().rank = rank;
+    reserve.unseen = info.error();
+  }
+  return submit(std::move(reserve));
+}
+
+std::shared_ptr<Progress> RemoteFile::set_attribute(const backends::Attribute& attribute, int rank) {
+  if (!open_) return Progress::finished(in(check_open(), "use", path_));
+  Operation set;
+  set.kind = Operation::Kind::attribute;
+  set.attribute = attribute;
+  if (Status good =
+          in(catalogue_.check_attribute(attribute), fmt::format("set attribute '{}'", attribute.name), path_);
+      !good) {
+    good.error().rank = rank;
+    set.unseen = good.error();
+  } else {
+    catalogue_.note_attribute(attribute);
+  }
+  return submit(std::move(set));
+}
+
+std::shared_ptr<Progress> RemoteFile::close(const std::optional<Failure>& unseen, bool later) {
+  if (!open_) return Progress::finished(in(check_open(), "close", path_));
+  open_ = false;
+  Operation close;
+  close.kind = Operation::Kind::close;
+  close.unseen = unseen;
+  close.later = later;
+  return submit(std::move(close));
+}
+
+}  // namespace weir::offload

@@ -1,0 +1,368 @@
+#include "offload/server.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "offload/meeting.hpp"
+#include "offload/merge.hpp"
+
+namespace weir::offload {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto between_looks_at_clients = 100ms;
+constexpr auto between_helps = 1ms;
+
+// Adds the time of its life to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum), start_(Clock::now()) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() { sum_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  double& sum_;
+  Clock::time_point start_;
+};
+
+std::uint64_t bytes_of(const Operation& operation, const Box& box) {
+  return volume(box.count) * size_of(operation.heading.type);
+}
+
+}  // namespace
+
+Server::Server(mpi::Comm servers, int job_rank, Bell& bell, std::vector<Client> clients,
+               std::function<bool()> help)
+    : servers_(std::move(servers)), job_rank_(job_rank), bell_(bell), help_(std::move(help)) {
+  for (Client& client : clients)
+    links_.push_back({.client = std::move(client), .letters = {}, .answers = {}, .queue = {}, .regions = {}});
+}
+
+bool Server::receive() {
+  bool any = help_ && help_();
+  for (Link& link : links_) {
+    while (const auto text = link.client.mailbox.next_letter(link.letters)) {
+      any = true;
+      const Json letter = Json::from_cbor(*text);
+      if (is_piece(letter)) {
+        Arrived& newest = link.queue.back();
+        newest.pieces.push_back(piece_from_letter(letter));
+        ++newest.received;
+        held_ += bytes_of(newest.operation, newest.pieces.back().box);
+        peak_ = std::max(peak_, held_);
+      } else {
+        link.queue.push_back({.operation = from_letter(letter), .pieces = {}, .received = 0, .status = {}});
+      }
+    }
+  }
+  return any;
+}
+
+bool Server::send_answers() {
+  bool all = true;
+  for (Link& link : links_) {
+    link.client.mailbox.answer(link.answers);
+    all = all && link.answers.empty();
+  }
+  return all;
+}
+
+Status Server::check_clients() const {
+  for (const Link& link : links_) {
+    if (link.client.watch && !link.client.watch->alive()) {
+      return fail(ErrorCode::io,
+                  fmt::format("compute rank {} has ended without ending its session", link.client.rank),
+                  "see what it printed; what was closed before is whole");
+    }
+  }
+  return {};
+}
+
+Status Server::wait_until(const std::function<bool()>& condition) {
+  while (true) {
+    const std::uint32_t heard = bell_.heard();
+    const bool moved = receive();
+    const bool answered = send_answers();
+    if (condition()) return {};
+    if (moved) continue;
+    WEIR_TRY(check_clients());
+    bell_.wait(heard, help_ || !answered ? between_helps : between_looks_at_clients);
+  }
+}
+
+bool Server::is_ready() const {
+  return std::all_of(links_.begin(), links_.end(), [](const Link& link) {
+    return !link.queue.empty() && link.queue.front().operation.collective();
+  });
+}
+
+Status Server::run() {
+  while (!stopped_) {
+    WEIR_TRY(wait_until([&] { return work_for_single_clients() || is_ready(); }));
+    if (is_ready()) WEIR_TRY(perform());
+  }
+  return wait_until([&] { return send_answers(); });
+}
+
+// True if anything was done.
+bool Server::work_for_single_clients() {
+  bool any = false;
+  for (Link& link : links_) {
+    while (!link.queue.empty() && !link.queue.front().operation.collective()) {
+      Arrived& arrived = link.queue.front();
+      if (arrived.operation.kind != Operation::Kind::write) {
+        share_memory(link, arrived.operation);
+        answer(link, {});
+      } else {
+        // Written piece by piece as they come, since not all of it may fit into the mailbox at once.
+        const bool news = !arrived.pieces.empty() || arrived.operation.pieces == 0;
+        if (news) write_alone(link, arrived);
+        if (arrived.received < arrived.operation.pieces) {
+          any = any || news;
+          break;
+        }
+        answer(link, arrived.status);
+      }
+      link.queue.pop_front();
+      any = true;
+    }
+  }
+  return any;
+}
+
+void Server::share_memory(Link& link, const Operation& operation) {
+  if (operation.kind == Operation::Kind::unmap) {
+    link.regions.erase(operation.region);
+    return;
+  }
+  // Where it cannot be mapped, a write from it says so.
+  auto region = Region::open({operation.process, operation.descriptor, operation.bytes});
+  if (region) link.regions[operation.region] = std::move(*region);
+}
+
+Result<const std::byte*> Server::find_in_region(const Link& link, const Operation& operation) const {
+  const auto found = link.regions.find(operation.region);
+  if (found == link.regions.end())
+    return fail(ErrorCode::io,
+                fmt::format("the shared memory of compute rank {} cannot be read", link.client.rank));
+  return found->second.data() + operation.place;
+}
+
+void Server::give_back(Link& link, Arrived& arrived) {
+  const Piece& piece = arrived.pieces.front();
+  held_ -= bytes_of(arrived.operation, piece.box);
+  link.client.mailbox.give_back(piece.end);
+  arrived.pieces.pop_front();
+}
+
+void Server::write_alone(Link& link, Arrived& arrived) {
+  const Stopwatch watch(storing_seconds_);
+  const Operation& operation = arrived.operation;
+  const auto open = find(operation);
+  Status& status = arrived.status;
+  if (!open) status = tl::make_unexpected(open.error());
+  const auto store = [&](const Box& box, const std::byte* data) {
+    if (status) status = (*open)->file->store_independently(operation.heading, {box, data});
+  };
+  if (operation.has_data() && operation.region != 0) {
+    const auto data = find_in_region(link, operation);
+    if (data) store(operation.box, *data);
+    if (!data) status = tl::make_unexpected(data.error());
+  }
+  while (!arrived.pieces.empty()) {
+    store(arrived.pieces.front().box, link.client.mailbox.at(arrived.pieces.front().place));
+    give_back(link, arrived);
+  }
+  if (!status && open && !(*open)->failed) (*open)->failed = told(status.error());
+}
+
+// One collective operation, that of the front of all queues.
+Status Server::perform() {
+  meet_quietly(servers_);
+  const Operation& first = links_.front().queue.front().operation;
+  if (first.kind == Operation::Kind::stop && compare_requests()) return stop();
+  const Status same = [&]() -> Status {
+    const Stopwatch watch(storing_seconds_);
+    WEIR_TRY(mpi::vote(servers_, describe(first), compare_requests()));
+    return {};
+  }();
+  Status status = same ? carry_out() : same;
+  for (Link& link : links_) {
+    Arrived& arrived = link.queue.front();
+    WEIR_TRY(wait_until([&] {
+      drop_data(link, arrived);
+      return arrived.received == arrived.operation.pieces;
+    }));
+    answer(link, status);
+    link.queue.pop_front();
+  }
+  send_answers();
+  return {};
+}
+
+Status Server::compare_requests() const {
+  const Operation& first = links_.front().queue.front().operation;
+  const std::string text = describe(first);
+  for (const Link& link : links_) {
+    const Operation& operation = link.queue.front().operation;
+    if (operation.unseen && operation.kind != Operation::Kind::close)
+      return tl::make_unexpected(*operation.unseen);
+  }
+  for (const Link& link : links_) {
+    const std::string other = describe(link.queue.front().operation);
+    if (other != text) {
+      return fail(ErrorCode::disagreement,
+                  fmt::format("the call differs between ranks: {} on rank {}, {} on rank {}", text,
+                              links_.front().client.rank, other, link.client.rank),
+                  "pass the same on every rank");
+    }
+  }
+  return {};
+}
+
+Status Server::carry_out() {
+  const Operation& first = links_.front().queue.front().operation;
+  if (first.kind == Operation::Kind::create) return create(first);
+  if (first.kind == Operation::Kind::close) return close(first);
+  auto open = find(first);
+  if (first.kind == Operation::Kind::write) {
+    if (!open) return tl::make_unexpected(open.error());  // the same on every server
+    const Status status = write(**open, {});
+    if (!status && !(*open)->failed) (*open)->failed = told(status.error());
+    return status;
+  }
+  if (!open) return tl::make_unexpected(open.error());
+  const Stopwatch watch(storing_seconds_);
+  const Status status = first.kind == Operation::Kind::reserve
+                            ? (*open)->file->reserve(first.heading)
+                            : (*open)->file->set_attribute(first.attribute);
+  if (!status && !(*open)->failed) (*open)->failed = told(status.error());
+  return status;
+}
+
+Status Server::create(const Operation& operation) {
+  const Stopwatch watch(storing_seconds_);
+  auto file = files::OutputFile::create(servers_, operation.path, operation.options);
+  OpenFile& open = files_[operation.file];
+  if (!file) {
+    open.failed = told(file.error());
+    return tl::make_unexpected(file.error());
+  }
+  open.file = std::move(*file);
+  return {};
+}
+
+Result<Server::OpenFile*> Server::find(const Operation& operation) {
+  const auto found = files_.find(operation.file);
+  if (found == files_.end()) return fail(ErrorCode::state, "the file is closed");
+  if (!found->second.file) return tl::make_unexpected(*found->second.failed);
+  return &found->second;
+}
+
+Status Server::write(OpenFile& open, const Status& prior) {
+  const files::Heading heading = links_.front().queue.front().operation.heading;
+  std::vector<files::OwnedBox> boxes;
+  std::uint64_t rounds = 1;
+  for (const Link& link : links_) {
+    const Operation& operation = link.queue.front().operation;
+    if (operation.has_data()) boxes.push_back({link.client.rank, operation.box});
+    rounds = std::max(rounds, operation.pieces);
+  }
+  rounds = static_cast<std::uint64_t>(servers_.max(static_cast<std::int64_t>(rounds)));
+  Result<files::OutputFile::Ongoing> ongoing = tl::make_unexpected(Failure{});
+  {
+    const Stopwatch watch(storing_seconds_);
+    ongoing = open.file->begin(heading, boxes, prior);
+  }
+  if (!ongoing) return tl::make_unexpected(ongoing.error());
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    WEIR_TRY(wait_until([&] {
+      return std::all_of(links_.begin(), links_.end(), [&](const Link& link) {
+        return link.queue.front().received > round || link.queue.front().operation.pieces <= round;
+      });
+    }));
+    std::vector<backends::SourceBlock> blocks;
+    Status mine;
+    for (const Link& link : links_) {
+      const Arrived& arrived = link.queue.front();
+      const Operation& operation = arrived.operation;
+      if (round == 0 && operation.has_data() && operation.region != 0) {
+        const auto data = find_in_region(link, operation);
+        if (data) blocks.push_back({operation.box, *data});
+        if (!data) mine = tl::make_unexpected(data.error());
+      } else if (round < operation.pieces) {
+        const Piece& piece = arrived.pieces.front();
+        blocks.push_back({piece.box, link.client.mailbox.at(piece.place)});
+      }
+    }
+    const Stopwatch watch(storing_seconds_);
+    MergedBlocks merged(blocks, size_of(heading.type));
+    WEIR_TRY(open.file->store(*ongoing, merged.blocks(), mine));
+    for (Link& link : links_) {
+      if (round < link.queue.front().operation.pieces) give_back(link, link.queue.front());
+    }
+  }
+  return {};
+}
+
+Status Server::close(const Operation& operation) {
+  const Stopwatch watch(storing_seconds_);
+  const auto found = files_.find(operation.file);
+  if (found == files_.end()) return fail(ErrorCode::state, "the file is closed");
+  std::optional<Failure> unseen = operation.later ? found->second.failed : std::nullopt;
+  for (const Link& link : links_) {
+    if (const auto& failure = link.queue.front().operation.unseen; failure && !unseen) unseen = failure;
+  }
+  Status status = found->second.file ? found->second.file->close(unseen)
+                                     : Status(tl::make_unexpected(*found->second.failed));
+  files_.erase(found);
+  return status;
+}
+
+void Server::drop_data(Link& link, Arrived& arrived) {
+  while (!arrived.pieces.empty()) give_back(link, arrived);
+}
+
+// "rank" means a compute rank to the program; this failed on a server.
+Failure Server::told(Failure failure) const {
+  if (failure.rank >= 0 && failure.code != ErrorCode::disagreement)
+    failure.cause += fmt::format(" (on I/O server {})", failure.rank);
+  failure.rank = -1;
+  return failure;
+}
+
+void Server::answer(Link& link, const Status& status, bool with_report) {
+  Json json = Json::object();
+  if (!status) json["failure"] = to_json(told(status.error()));
+  if (with_report) json["report"] = {storing_seconds_, peak_};
+  std::string bytes;
+  Json::to_cbor(json, bytes);
+  link.answers.add(bytes);
+}
+
+Status Server::stop() {
+  Status status;
+  if (!files_.empty()) {
+    const auto& file = files_.begin()->second.file;
+    status = fail(
+        ErrorCode::state,
+        fmt::format("{} file{} not closed, and given up{}", files_.size(),
+                    files_.size() == 1 ? " was" : "s were", file ? fmt::format(": {}", file->path()) : ""),
+        "close files before the session ends");
+    files_.clear();
+  }
+  for (Link& link : links_) {
+    answer(link, status, true);
+    link.queue.pop_front();
+  }
+  stopped_ = true;
+  return {};
+}
+
+}  // namespace weir::offload

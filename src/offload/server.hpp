@@ -1,0 +1,96 @@
+// An I/O server: receives what its clients want written and writes it, together with the other servers.
+//
+// All clients submit the same collective operations in the same order, so each server carries out operation
+// after operation as soon as it has come from all of its own clients; data of later ones arrives in the
+// mailboxes meanwhile. What concerns one client only (independent writes, shared memory) is done when that
+// client comes to it.
+//
+// Threads: one. It calls MPI only for the files and for meeting the other servers; while it waits it sleeps.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "files/output_file.hpp"
+#include "mpi/comm.hpp"
+#include "offload/mailbox.hpp"
+#include "offload/operation.hpp"
+#include "offload/process_watch.hpp"
+#include "offload/region.hpp"
+
+namespace weir::offload {
+
+class Server {
+ public:
+  struct Client {
+    int rank = 0;  // among the compute ranks
+    Mailbox mailbox;
+    std::optional<ProcessWatch> watch;  // of a client on this node
+  };
+
+  // `servers` are all servers; `job_rank` is this one's number for people. `help`, if any, drives the links
+  // of clients on other nodes and says whether anything moved.
+  Server(mpi::Comm servers, int job_rank, Bell& bell, std::vector<Client> clients,
+         std::function<bool()> help);
+
+  // COLLECTIVE over the servers. Returns when all clients have ended the session; fails if one was lost.
+  Status run();
+
+ private:
+  struct Arrived {
+    Operation operation;
+    std::deque<Piece> pieces;    // that are here and not yet written
+    std::uint64_t received = 0;  // pieces that have come so far
+    Status status;               // of an independent write, so far
+  };
+  struct Link {
+    Client client;
+    MessageReader letters;
+    MessageWriter answers;
+    std::deque<Arrived> queue;
+    std::map<std::uint64_t, Region> regions;
+  };
+  struct OpenFile {
+    std::unique_ptr<files::OutputFile> file;
+    std::optional<Failure> failed;  // the first failure of any operation on it
+  };
+
+  bool receive();
+  bool send_answers();
+  Status wait_until(const std::function<bool()>& condition);
+  Status check_clients() const;
+  bool work_for_single_clients();
+  bool is_ready() const;
+
+  Status perform();
+  Status compare_requests() const;
+  Status carry_out();
+  Status create(const Operation& operation);
+  Result<OpenFile*> find(const Operation& operation);
+  Status write(OpenFile& open, const Status& prior);
+  Status close(const Operation& operation);
+  void write_alone(Link& link, Arrived& arrived);
+  void share_memory(Link& link, const Operation& operation);
+  Result<const std::byte*> find_in_region(const Link& link, const Operation& operation) const;
+  void drop_data(Link& link, Arrived& arrived);
+  void answer(Link& link, const Status& status, bool with_report = false);
+  Status stop();
+  Failure told(Failure failure) const;
+  void give_back(Link& link, Arrived& arrived);
+
+  mpi::Comm servers_;
+  int job_rank_;
+  Bell& bell_;
+  std::vector<Link> links_;
+  std::function<bool()> help_;
+  std::map<std::uint64_t, OpenFile> files_;
+  double storing_seconds_ = 0;
+  std::uint64_t held_ = 0;
+  std::uint64_t peak_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace weir::offload

@@ -1,0 +1,146 @@
+#include "offload/start.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+
+#include "offload/carrier.hpp"
+#include "offload/server.hpp"
+
+namespace weir::offload {
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t least_room = 64U << 10U;  // per client
+
+// What a server tells its client about their mailbox.
+struct Invitation {
+  Region::Address region;
+  std::uint64_t bell = 0;     // offset of the server's bell in the region
+  std::uint64_t mailbox = 0;  // offset of the mailbox
+  std::uint64_t room = 0;     // for data
+  cpu_set_t cores;            // that the server runs on
+  int bound = 0;              // whether those are fewer than all
+};
+
+enum Tag : int { invitation_tag = 1, reply_tag = 2 };
+
+bool is_bound(cpu_set_t& cores) {
+  CPU_ZERO(&cores);
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 &&
+         CPU_COUNT(&cores) < ::sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+// The data of clients moves, and they compute, before a server goes on: its work has time until the next
+// write.
+void step_back() {
+  constexpr int niceness = 10;
+  ::setpriority(PRIO_PROCESS, 0, niceness);
+}
+
+std::vector<int> clients_of(const Parts& parts, int server) {
+  std::vector<int> clients;
+  for (std::size_t rank = 0; rank < parts.server_of.size(); ++rank) {
+    if (parts.server_of[rank] == server) clients.push_back(static_cast<int>(rank));
+  }
+  return clients;
+}
+
+int compute_rank(const Parts& parts, int rank) {
+  return rank - static_cast<int>(std::lower_bound(parts.servers.begin(), parts.servers.end(), rank) -
+                                 parts.servers.begin());
+}
+
+Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts, std::uint64_t budget) {
+  const std::vector<int> ranks = clients_of(parts, job.rank());
+  const std::uint64_t room = budget / std::max<std::size_t>(1, ranks.size()) / page * page;
+  const std::uint64_t each = Mailbox::footprint(room);
+  Status ready;
+  if (room < least_room) {
+    ready = fail(ErrorCode::invalid_argument,
+                 fmt::format("a budget of {} bytes is too small for {} clients", budget, ranks.size()),
+                 fmt::format("make it {} bytes or more", least_room * ranks.size()));
+  }
+  auto region =
+      ready ? Region::create(page + each * ranks.size()) : Result<Region>(tl::make_unexpected(ready.error()));
+  WEIR_TRY(mpi::agree(job, region ? Status() : Status(tl::make_unexpected(region.error()))));
+  auto* bell = new (region->data()) Bell;
+  Invitation invitation{.region = region->address(), .room = room};
+  invitation.bound = is_bound(invitation.cores) ? 1 : 0;
+  std::vector<Server::Client> clients;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    invitation.mailbox = page + i * each;
+    new (region->data() + invitation.mailbox) Mailbox::Shared;
+    MPI_Send(&invitation, sizeof invitation, MPI_BYTE, ranks[i], invitation_tag, job.get());
+    std::int64_t process = -1;
+    MPI_Recv(&process, 1, MPI_INT64_T, ranks[i], reply_tag, job.get(), MPI_STATUS_IGNORE);
+    Server::Client client{.rank = compute_rank(parts, ranks[i]),
+                          .mailbox = Mailbox(region->data() + invitation.mailbox, room, *bell),
+                          .watch = {}};
+    if (process >= 0) client.watch.emplace(process);
+    clients.push_back(std::move(client));
+  }
+  WEIR_TRY(mpi::agree(job, Status()));
+  step_back();
+  Server server(servers, job.rank(), *bell, std::move(clients), {});
+  return server.run();
+}
+
+Result<std::unique_ptr<Conduit>> connect(const mpi::Comm& job, const Parts& parts) {
+  WEIR_TRY(mpi::agree(job, Status()));
+  const int server = parts.server_of[static_cast<std::size_t>(job.rank())];
+  Invitation invitation;
+  MPI_Recv(&invitation, sizeof invitation, MPI_BYTE, server, invitation_tag, job.get(), MPI_STATUS_IGNORE);
+  auto region = Region::open(invitation.region);
+  const std::int64_t process = region ? ::getpid() : -1;
+  MPI_Send(&process, 1, MPI_INT64_T, server, reply_tag, job.get());
+  WEIR_TRY(mpi::agree(job, region ? Status() : Status(tl::make_unexpected(region.error()))));
+  ServerAddress address{.rank = server, .process = invitation.region.process, .cores = {}};
+  for (int core = 0; core < CPU_SETSIZE && invitation.bound != 0; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &invitation.cores)) address.cores.push_back(core);
+  }
+  auto& bell = *std::launder(reinterpret_cast<Bell*>(region->data()));
+  const Mailbox mailbox(region->data() + invitation.mailbox, invitation.room, bell);
+  return std::make_unique<Carrier>(std::move(*region), mailbox, std::move(address));
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> nodes_of(const mpi::Comm& comm) {
+  if (comm.is_serial()) return {0};
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node);
+  int leader = comm.rank();
+  MPI_Bcast(&leader, 1, MPI_INT, 0, node);
+  MPI_Comm_free(&node);
+  std::vector<int> leaders(static_cast<std::size_t>(comm.size()));
+  MPI_Allgather(&leader, 1, MPI_INT, leaders.data(), 1, MPI_INT, comm.get());
+  std::map<int, std::uint32_t> numbers;
+  std::vector<std::uint32_t> nodes;
+  for (const int who : leaders)
+    nodes.push_back(numbers.try_emplace(who, static_cast<std::uint32_t>(numbers.size())).first->second);
+  return nodes;
+}
+
+Result<std::optional<Connected>> start(const mpi::Comm& job, const Parts& parts, std::uint64_t budget) {
+  const bool serves = parts.server_of[static_cast<std::size_t>(job.rank())] < 0;
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(job.get(), serves ? 1 : 0, job.rank(), &part);
+  const mpi::Comm mine = mpi::Comm::duplicate(part);
+  MPI_Comm_free(&part);
+  if (serves) {
+    WEIR_TRY(serve(job, mine, parts, budget));
+    return std::optional<Connected>();
+  }
+  WEIR_ASSIGN(std::unique_ptr<Conduit> conduit, connect(job, parts));
+  return Connected{.compute = mine, .conduit = std::move(conduit)};
+}
+
+}  // namespace weir::offload

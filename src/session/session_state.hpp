@@ -1,0 +1,69 @@
+// What stands behind a weir::Session.
+//
+// Threads: the program's, one at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "mpi/comm.hpp"
+#include "offload/arrays.hpp"
+#include "offload/conduit.hpp"
+#include "plan/plan.hpp"
+#include "session/meter.hpp"
+#include "session/sink.hpp"
+#include "weir/weir.hpp"
+
+namespace weir::session {
+
+bool mpi_is_running();
+
+class State {
+ public:
+  // COLLECTIVE over comm. Does not return on I/O servers.
+  static Result<std::shared_ptr<State>> start(MPI_Comm comm, const SessionOptions& options);
+  static Result<std::shared_ptr<State>> start_serial();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();  // LOCAL: gives up what is still on its way
+
+  // COLLECTIVE over the compute ranks.
+  Result<std::unique_ptr<Sink>> create(const std::string& path, const FileOptions& options);
+  // Runs what calls storage libraries where they may be called.
+  void run_where_files_are(const std::function<void()>& body);
+  // COLLECTIVE. Everything is done; the summary is final afterwards.
+  Status end();
+  bool ended() const { return ended_; }
+
+  Summary summary() const;
+  const mpi::Comm& comm() const { return comm_; }
+  // For reading in a thread of its own, a communicator of that thread's.
+  const mpi::Comm& file_comm() const { return file_comm_; }
+  const std::shared_ptr<offload::Arrays>& arrays() const { return arrays_; }
+  Meter& meter() { return meter_; }
+
+ private:
+  State() = default;
+  Status connect(const SessionOptions& options);
+  Status start_servers(const SessionOptions& options);
+  Status start_thread();
+  void end_with_mpi();
+  void stop_ending_with_mpi();
+
+  mpi::Comm job_ = mpi::Comm::serial();   // all ranks, servers included
+  mpi::Comm comm_ = mpi::Comm::serial();  // the compute ranks
+  mpi::Comm file_comm_ = mpi::Comm::serial();
+  Plan plan_;
+  std::unique_ptr<offload::Conduit> conduit_;  // none: synchronous
+  bool in_thread_ = false;
+  std::shared_ptr<offload::Arrays> arrays_;
+  std::uint64_t next_file_ = 1;
+  Meter meter_;
+  bool ended_ = false;
+  int finalize_key_ = 0;
+  bool hooked_ = false;
+  std::optional<Summary> final_summary_;
+};
+
+}  // namespace weir::session
