@@ -240,17 +240,7 @@ Result<Mode> parse_mode(std::string_view name) {
 }
 
 Numbers Plan::compute_ranks() const {
-  Numbers compute;
-  compute.reserve(ranks - roles.servers.size());
-  auto server = roles.servers.begin();
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    if (server != roles.servers.end() && *server == rank) {
-      ++server;
-    } else {
-      compute.push_back(rank);
-    }
-  }
-  return compute;
+  return weir::compute_ranks(roles, ranks);
 }
 
 std::vector<std::string> problems(const Plan& plan) {

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "core/options.hpp"
-#include "plan/number_lists.hpp"
+#include "placement/placement.hpp"
+#include "placement/roles.hpp"
 #include "platform/platform.hpp"
 
 namespace weir {
@@ -25,26 +26,6 @@ enum class Mode : std::uint8_t {
 };
 std::string_view to_string(Mode mode);
 Result<Mode> parse_mode(std::string_view name);
-
-// More ranks than this are refused.
-inline constexpr std::uint32_t most_ranks = 1U << 24;
-
-struct Roles {
-  std::string mapping =
-      "sequential";   // the rule that made the rest: sequential, consecutive, hyperthread, ...
-  Numbers servers;    // ranks that serve I/O, ascending; all others compute
-  Numbers server_of;  // of the first compute rank, of the second, ...; empty: left to the run
-  bool operator==(const Roles&) const = default;
-};
-
-struct Placement {
-  std::vector<std::string>
-      hosts;           // names of the nodes that node_of numbers; empty: the platform's nodes in their order
-  Numbers node_of;     // by rank; empty: the launcher decides
-  NumberLists pus_of;  // by rank, the hardware threads (OS numbers) it is bound to; empty: no binding
-  bool oversubscribe = false;  // ranks may share a hardware thread, and a node may hold more ranks than slots
-  bool operator==(const Placement&) const = default;
-};
 
 // The ranks that touch the file, in the order in which file domains are dealt to them.
 struct Aggregators {

@@ -1,0 +1,19 @@
+#include "placement/cores.hpp"
+
+#include <algorithm>
+
+namespace weir {
+
+std::vector<Numbers> usable_cores(const NodeType& type, std::uint32_t threads) {
+  std::vector<Numbers> cores;
+  for (const Core& core : type.cores) {
+    Numbers pus;
+    for (const std::uint32_t pu : core.pus) {
+      if (!std::binary_search(type.unusable_pus.begin(), type.unusable_pus.end(), pu)) pus.push_back(pu);
+    }
+    if (pus.size() >= threads && !pus.empty()) cores.push_back(std::move(pus));
+  }
+  return cores;
+}
+
+}  // namespace weir

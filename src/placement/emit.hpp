@@ -1,0 +1,49 @@
+// A placement in the words of a launcher. One file each.
+//
+// - slurm: a shell script that runs the command it is given: `sh FILE ./program arguments` inside an
+//   allocation. Ranks go to nodes block by block (--distribution=block:block) and to hardware threads by
+//   --cpu-bind=map_cpu, or mask_cpu where a rank has several. Nodes that are not filled alike become parts of
+//   a heterogeneous step (Slurm 20.11 and later), all in one MPI_COMM_WORLD.
+// - openmpi: a rank file of Open MPI 4, with OS numbers of hardware threads, for `mpirun --mca
+//   rmaps_rank_file_physical 1 --use-hwthread-cpus --rankfile FILE`. Open MPI 5 takes the same lines with
+//   `--map-by rankfile:file=FILE`, but knows no OS numbers, only hwloc's logical ones; where the two differ,
+//   let Weir bind: `--bind-to none` and WEIR_PLAN.
+// - mpich: a shell script like Slurm's, around `mpiexec -bind-to user:...`. Hydra has one list for all nodes;
+//   where nodes would need different ones, binding is left to Weir.
+//
+// Threads: plain functions of their arguments. REQUIRES: check() of a plan with these roles and placement.
+#pragma once
+
+#include "placement/placement.hpp"
+#include "placement/roles.hpp"
+
+namespace weir {
+
+struct EmitRequest {
+  Roles roles;
+  Placement placement;
+  bool name_hosts = false;  // say the names of hosts; else the launcher's first node is node 0, and so on
+};
+
+// Fail if the placement names no nodes.
+Result<std::string> emit_slurm(const EmitRequest& request);
+Result<std::string> emit_openmpi(const EmitRequest& request);
+Result<std::string> emit_mpich(const EmitRequest& request);
+
+// The options of MPICH's mpiexec, before the program.
+struct MpichOptions {
+  std::vector<std::string> words;
+  bool binds = false;  // the launcher binds the ranks
+};
+Result<MpichOptions> mpich_options(const EmitRequest& request);
+
+// Ranks in a row on one node.
+struct RankRun {
+  std::uint32_t first = 0, count = 0, node = 0;
+};
+std::vector<RankRun> rank_runs(const Placement& placement);
+
+// Fails if the placement has no nodes, or names are wanted and there are none.
+Status check_emittable(const EmitRequest& request);
+
+}  // namespace weir
