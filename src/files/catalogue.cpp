@@ -165,6 +165,20 @@ void Catalogue::note_box(const std::string& name, const Box& box) {
   if (!box.empty()) variables_[name].boxes.push_back(box);
 }
 
+void Catalogue::forget_box(const std::string& name, const Box& box) {
+  if (const auto found = variables_.find(name); found != variables_.end())
+    std::erase(found->second.boxes, box);
+}
+
+void Catalogue::forget_slot(const std::string& name, std::int64_t step) {
+  const auto found = variables_.find(name);
+  if (found == variables_.end()) return;
+  std::vector<std::int64_t>& steps = found->second.steps;
+  if (!steps.empty() && steps.back() == step) found->second.boxes.clear();
+  std::erase(steps, step);
+  if (steps.empty()) variables_.erase(found);
+}
+
 void Catalogue::note_attribute(const backends::Attribute& attribute) {
   attributes_.insert(attribute.variable + "\n" + attribute.name);
 }

@@ -61,6 +61,10 @@ class Catalogue {
   void note_box(const std::string& name, const Box& box);             // in its newest step
   void note_attribute(const backends::Attribute& attribute);
 
+  // A write that was noted has been refused by others: as if it had not been made.
+  void forget_box(const std::string& name, const Box& box);
+  void forget_slot(const std::string& name, std::int64_t step);
+
   // The number for the next slot of a variable without steps: that of the newest step of any variable.
   std::int64_t last_step() const { return last_step_; }
 

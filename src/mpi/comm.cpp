@@ -184,6 +184,14 @@ class Watchdog {
   std::thread thread_;  // last: it uses all of the above
 };
 
+std::unique_ptr<Watchdog> watch_over(const Status& mine) {
+  try {
+    if (!mine) return std::make_unique<Watchdog>(mine.error());
+  } catch (const std::system_error&) {  // no thread to be had: wait without one
+  }
+  return nullptr;
+}
+
 std::string pack(const Failure& failure) {
   return nlohmann::json{static_cast<int>(failure.code),
                         failure.cause,
@@ -215,11 +223,7 @@ Status agree(const Comm& comm, Status mine) {
   }
   std::int64_t lowest = mine ? comm.size() : comm.rank();
   {
-    std::optional<Watchdog> watchdog;
-    try {
-      if (!mine) watchdog.emplace(mine.error());
-    } catch (const std::system_error&) {  // no thread to be had: wait without one
-    }
+    const auto watchdog = watch_over(mine);
     MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT64_T, MPI_MIN, comm.get());
   }
   if (lowest == comm.size()) return {};
@@ -250,8 +254,11 @@ Result<bool> vote(const Comm& comm, const std::function<std::string()>& describe
   // Minimum and, through the complement, maximum of a digest: equal only if everybody has the same.
   const auto digest = static_cast<std::int64_t>(std::hash<std::string>{}(call));
   std::array<std::int64_t, 4> ballot = {mine ? comm.size() : comm.rank(), digest, ~digest, flag ? -1 : 0};
-  MPI_Allreduce(MPI_IN_PLACE, ballot.data(), static_cast<int>(ballot.size()), MPI_INT64_T, MPI_MIN,
-                comm.get());
+  {
+    const auto watchdog = watch_over(mine);
+    MPI_Allreduce(MPI_IN_PLACE, ballot.data(), static_cast<int>(ballot.size()), MPI_INT64_T, MPI_MIN,
+                  comm.get());
+  }
   if (ballot[0] < comm.size()) WEIR_TRY(agree(comm, mine));
   if (ballot[1] != ~ballot[2]) WEIR_TRY(same_everywhere(comm, call, "the call"));
   return ballot[3] != 0;

@@ -37,7 +37,7 @@ struct Operation {
   std::shared_ptr<Progress> progress;
 
   bool collective() const { return kind < Kind::map ? !independent : kind == Kind::stop; }
-  bool has_data() const { return kind == Kind::write && !box.empty(); }
+  bool has_data() const { return kind == Kind::write && !unseen && !box.count.empty() && !box.empty(); }
 };
 
 std::string to_letter(const Operation& operation);

@@ -34,6 +34,8 @@ class Progress {
   void mark_seen() { seen_ = true; }  // the program was told how it ended
   bool seen() const { return seen_; }
 
+  void mark_refused() { refused_ = true; }  // this rank has found the request wrong; the others will be told
+  bool refused() const { return refused_; }
   void mark_taken() {
     int before = is_on_its_way;
     if (stage_.compare_exchange_strong(before, is_taken, std::memory_order_acq_rel)) stage_.notify_all();
@@ -60,6 +62,7 @@ class Progress {
   std::atomic<int> stage_ = is_on_its_way;
   Status status_;
   std::atomic<bool> seen_ = false;
+  std::atomic<bool> refused_ = false;
 };
 
 }  // namespace weir::offload

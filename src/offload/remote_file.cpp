@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace weir::offload {
 
 RemoteFile::RemoteFile(Conduit& conduit, Arrays& arrays, std::uint64_t number, const std::string& path,
@@ -15,7 +17,10 @@ RemoteFile::RemoteFile(Conduit& conduit, Arrays& arrays, std::uint64_t number, c
       most_in_flight_(most_in_flight) {
   Operation create;
   create.kind = Operation::Kind::create;
-  create.path = path;
+  // A server has a working folder of its own.
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  create.path = error || path.empty() || !entry.stores_files ? path : absolute.string();
   create.options = options;
   submit(std::move(create));
 }
@@ -29,8 +34,18 @@ std::shared_ptr<Progress> RemoteFile::submit(Operation operation) {
   operation.file = number_;
   operation.progress = std::make_shared<Progress>();
   auto progress = operation.progress;
+  if (operation.unseen && operation.kind != Operation::Kind::close) progress->mark_refused();
   conduit_.submit(std::move(operation));
   return progress;
+}
+
+void RemoteFile::forget_what_was_refused() {
+  for (; !assumed_.empty() && assumed_.front().progress->done(); assumed_.pop_front()) {
+    const Assumed& assumed = assumed_.front();
+    if (!assumed.progress->failed()) continue;
+    catalogue_.forget_box(assumed.name, assumed.box);
+    if (assumed.new_step) catalogue_.forget_slot(assumed.name, *assumed.new_step);
+  }
 }
 
 std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, int rank) {
@@ -40,6 +55,7 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
     in_flight_.front()->wait_done();
     in_flight_.pop_front();
   }
+  forget_what_was_refused();
   Operation write;
   write.kind = Operation::Kind::write;
   write.heading = request.heading();
@@ -58,8 +74,11 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
     write.unseen = resolved.error();
     return submit(std::move(write));
   }
-  if (resolved->fresh_slot)
-    catalogue_.note_slot(resolved->info, request.step.value_or(catalogue_.last_step()));
+  std::optional<std::int64_t> new_step;
+  if (resolved->fresh_slot) {
+    new_step = request.step.value_or(catalogue_.last_step());
+    catalogue_.note_slot(resolved->info, *new_step);
+  }
   catalogue_.note_box(request.name, resolved->box);
   write.heading.shape = resolved->info.shape;
   write.box = resolved->box;
@@ -74,6 +93,7 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
   auto progress = submit(std::move(write));
   arrays_.note_use(request.data, progress);
   if (most_in_flight_ > 0) in_flight_.push_back(progress);
+  assumed_.push_back({progress, request.name, resolved->box, new_step});
   return progress;
 }
 
@@ -109,6 +129,11 @@ std::shared_ptr<Progress> RemoteFile::set_attribute(const backends::Attribute& a
     catalogue_.note_attribute(attribute);
   }
   return submit(std::move(set));
+}
+
+void RemoteFile::give_up() {
+  if (open_)
+    close(Failure{.code = ErrorCode::state, .cause = "given up by the program", .object = path_}, false);
 }
 
 std::shared_ptr<Progress> RemoteFile::close(const std::optional<Failure>& unseen, bool later) {

@@ -27,11 +27,23 @@ class RemoteFile {
   // more.
   std::shared_ptr<Progress> close(const std::optional<Failure>& unseen, bool later);
 
+  // All ranks do this together, or the job is lost; but nobody waits.
+  void give_up();
+
   const std::string& path() const { return path_; }
   bool is_open() const { return open_; }
 
  private:
+  // What was noted of a write before anybody else agreed to it.
+  struct Assumed {
+    std::shared_ptr<Progress> progress;
+    std::string name;
+    Box box;
+    std::optional<std::int64_t> new_step;
+  };
+
   std::shared_ptr<Progress> submit(Operation operation);
+  void forget_what_was_refused();
   Status check_open() const;
 
   Conduit& conduit_;
@@ -41,6 +53,7 @@ class RemoteFile {
   files::Catalogue catalogue_;
   std::uint32_t most_in_flight_;
   std::deque<std::shared_ptr<Progress>> in_flight_;
+  std::deque<Assumed> assumed_;
   bool open_ = true;
 };
 

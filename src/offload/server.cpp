@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto between_looks_at_clients = 100ms;
 constexpr auto between_helps = 1ms;
+constexpr int first_client = 1 << 30;
 
 // Adds the time of its life to a sum.
 class Stopwatch {
@@ -212,7 +213,7 @@ Status Server::compare_requests() const {
   for (const Link& link : links_) {
     const Operation& operation = link.queue.front().operation;
     if (operation.unseen && operation.kind != Operation::Kind::close)
-      return tl::make_unexpected(*operation.unseen);
+      return tl::make_unexpected(from_client(*operation.unseen));
   }
   for (const Link& link : links_) {
     const std::string other = describe(link.queue.front().operation);
@@ -317,7 +318,8 @@ Status Server::close(const Operation& operation) {
   if (found == files_.end()) return fail(ErrorCode::state, "the file is closed");
   std::optional<Failure> unseen = operation.later ? found->second.failed : std::nullopt;
   for (const Link& link : links_) {
-    if (const auto& failure = link.queue.front().operation.unseen; failure && !unseen) unseen = failure;
+    if (const auto& failure = link.queue.front().operation.unseen; failure && !unseen)
+      unseen = from_client(*failure);
   }
   Status status = found->second.file ? found->second.file->close(unseen)
                                      : Status(tl::make_unexpected(*found->second.failed));
@@ -329,11 +331,21 @@ void Server::drop_data(Link& link, Arrived& arrived) {
   while (!arrived.pieces.empty()) give_back(link, arrived);
 }
 
-// "rank" means a compute rank to the program; this failed on a server.
+// The rank of a failure means a compute rank to the program, and a server where storage failed. While a
+// failure of a client is among servers, its rank is moved out of the way.
 Failure Server::told(Failure failure) const {
-  if (failure.rank >= 0 && failure.code != ErrorCode::disagreement)
-    failure.cause += fmt::format(" (on I/O server {})", failure.rank);
-  failure.rank = -1;
+  if (failure.rank >= first_client) {
+    failure.rank -= first_client;
+  } else if (failure.rank >= 0) {
+    if (failure.code != ErrorCode::disagreement)
+      failure.cause += fmt::format(" (on I/O server {})", failure.rank);
+    failure.rank = -1;
+  }
+  return failure;
+}
+
+Failure Server::from_client(Failure failure) {
+  if (failure.rank >= 0 && failure.rank < first_client) failure.rank += first_client;
   return failure;
 }
 

@@ -79,6 +79,7 @@ class Server {
   void answer(Link& link, const Status& status, bool with_report = false);
   Status stop();
   Failure told(Failure failure) const;
+  static Failure from_client(Failure failure);
   void give_back(Link& link, Arrived& arrived);
 
   mpi::Comm servers_;

@@ -3,6 +3,7 @@
 // Threads: the program's, one at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ class State {
   // COLLECTIVE. Everything is done; the summary is final afterwards.
   Status end();
   bool ended() const { return ended_; }
+  void note_closing(const std::shared_ptr<offload::Progress>& closing) { closings_.push_back(closing); }
 
   Summary summary() const;
   const mpi::Comm& comm() const { return comm_; }
@@ -60,6 +62,7 @@ class State {
   std::shared_ptr<offload::Arrays> arrays_;
   std::uint64_t next_file_ = 1;
   Meter meter_;
+  std::vector<std::shared_ptr<offload::Progress>> closings_;  // under way; end() tells what nobody asked
   bool ended_ = false;
   int finalize_key_ = 0;
   bool hooked_ = false;

@@ -1,6 +1,7 @@
 // What a weir::File writes through: itself, or somebody else.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -21,26 +22,32 @@ class Sink {
   virtual std::shared_ptr<offload::Progress> set_attribute(const backends::Attribute& attribute) = 0;
   // `unseen` is a failure that the program has not been told.
   virtual std::shared_ptr<offload::Progress> close(const std::optional<Failure>& unseen, bool later) = 0;
+  virtual void give_up() = 0;  // LOCAL
   virtual bool is_open() const = 0;
   virtual const std::string& path() const = 0;
 };
 
-// This rank writes, together with the others.
+class State;
+
+// The ranks of the program write, each call when it is made.
 class DirectSink final : public Sink {
  public:
-  DirectSink(std::unique_ptr<files::OutputFile> file, double& storing_seconds)
-      : file_(std::move(file)), storing_seconds_(storing_seconds) {}
+  DirectSink(std::unique_ptr<files::OutputFile> file, State& state) : file_(std::move(file)), state_(state) {}
+  ~DirectSink() override;
 
   std::shared_ptr<offload::Progress> write(const files::WriteRequest& request) override;
   std::shared_ptr<offload::Progress> reserve(const files::Heading& heading) override;
   std::shared_ptr<offload::Progress> set_attribute(const backends::Attribute& attribute) override;
   std::shared_ptr<offload::Progress> close(const std::optional<Failure>& unseen, bool later) override;
-  bool is_open() const override { return file_->is_open(); }
+  void give_up() override;
+  bool is_open() const override { return file_ != nullptr && file_->is_open(); }
   const std::string& path() const override { return file_->path(); }
 
  private:
+  std::shared_ptr<offload::Progress> run(const std::function<Status()>& body);
+
   std::unique_ptr<files::OutputFile> file_;
-  double& storing_seconds_;
+  State& state_;
 };
 
 // An I/O server or a thread writes.
@@ -60,6 +67,7 @@ class OffloadSink final : public Sink {
   std::shared_ptr<offload::Progress> close(const std::optional<Failure>& unseen, bool later) override {
     return file_->close(unseen, later);
   }
+  void give_up() override { file_->give_up(); }
   bool is_open() const override { return file_->is_open(); }
   const std::string& path() const override { return file_->path(); }
 

@@ -10,8 +10,7 @@
 #include <new>
 
 #include "files/input_file.hpp"
-#include "files/output_file.hpp"
-#include "plan/plan_json.hpp"
+#include "session/session_state.hpp"
 
 namespace weir {
 
@@ -25,7 +24,11 @@ void throw_if_failed(const Status& status) {
 template <class Impl>
 auto& opened(const std::unique_ptr<Impl>& impl) {
   if (!impl) throw Error(ErrorCode::state, -1, "use a file: it was moved to another variable");
-  return *impl->file;
+  if constexpr (requires { impl->sink; }) {
+    return *impl->sink;
+  } else {
+    return *impl->file;
+  }
 }
 
 template <class T>
@@ -34,77 +37,87 @@ T value_or_throw(Result<T> result) {
   return std::move(result).value();
 }
 
-// The plan that `weir run` or the user put into the environment; without one, the plan that changes nothing.
-Result<Plan> plan_of_environment() {
-  const char* path = std::getenv("WEIR_PLAN");
-  if (path == nullptr || *path == '\0') return Plan();
-  WEIR_ASSIGN(Plan plan, load_plan(path));
-  if (plan.mode != Mode::synchronous) {
-    return in(Result<Plan>(fail(ErrorCode::unsupported,
-                                fmt::format("mode '{}' is not part of this version", to_string(plan.mode)),
-                                "use a plan with mode 'synchronous'")),
-              "use plan", path);
-  }
-  return plan;
+}  // namespace
+
+struct Ticket::State {
+  std::shared_ptr<offload::Progress> progress;
+  std::shared_ptr<session::State> session;  // nullptr: of a ticket that stands for nothing
+};
+
+Ticket::Ticket() : state_(std::make_shared<State>(State{offload::Progress::finished({}), nullptr})) {}
+
+bool Ticket::test() {
+  return state_->progress->taken();
 }
 
-bool mpi_is_running() {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  return initialized != 0 && finalized == 0;
+bool Ticket::stored() {
+  return state_->progress->done();
+}
+
+namespace {
+
+void wait_for(offload::Progress& progress, session::State* session, void (offload::Progress::*wait)() const) {
+  double unused = 0;
+  const session::Timed timed(session == nullptr ? unused : session->meter().waiting_seconds);
+  (progress.*wait)();
+  if (!progress.done()) return;
+  progress.mark_seen();
+  throw_if_failed(progress.status());
 }
 
 }  // namespace
 
-struct Ticket::State {
-  Status status;
-  bool seen = false;
-};
-
-Ticket::Ticket() : state_(std::make_shared<State>()) {}
-
-bool Ticket::test() {
-  return true;
-}
-
-bool Ticket::stored() {
-  return true;
+void Ticket::wait() {
+  wait_for(*state_->progress, state_->session.get(), &offload::Progress::wait_taken);
 }
 
 void Ticket::wait_stored() {
-  wait();
-}
-
-void Ticket::wait() {
-  state_->seen = true;
-  throw_if_failed(state_->status);
+  wait_for(*state_->progress, state_->session.get(), &offload::Progress::wait_done);
 }
 
 struct File::Impl {
-  std::unique_ptr<files::OutputFile> file;
-  std::vector<std::shared_ptr<Ticket::State>> failed;  // tickets whose failure the program may not have seen
+  std::shared_ptr<session::State> session;
+  std::unique_ptr<session::Sink> sink;
+  std::vector<std::shared_ptr<offload::Progress>>
+      writes;  // that may have failed without the program being told
 
+  // REQUIRES: all writes are done.
   std::optional<Failure> unseen() const {
-    for (const auto& state : failed) {
-      if (!state->seen) return state->status.error();
+    for (const auto& write : writes) {
+      if (write->failed() && !write->seen()) return write->status().error();
     }
     return std::nullopt;
   }
 
+  void note(const std::shared_ptr<offload::Progress>& write) {
+    std::erase_if(writes, [](const auto& earlier) { return earlier->done() && earlier->status(); });
+    if (!write->done() || !write->status()) writes.push_back(write);
+  }
+
+  Status close() {
+    const session::Timed timed(session->meter().closing_seconds);
+    for (const auto& write : writes) write->wait_done();
+    const auto closing = sink->close(unseen(), false);
+    closing->wait_done();
+    if (closing->status()) ++session->meter().files;
+    return closing->status();
+  }
+
   // The end of scope without close(): the ordinary end of a block on all ranks, or an exception on this one.
   void leave_scope() noexcept {
-    if (!file || !file->is_open()) return;
+    if (!sink || !sink->is_open()) return;
     try {
-      if (std::uncaught_exceptions() > 0 || (!file->comm().is_serial() && !mpi_is_running())) {
-        fmt::print(stderr,
-                   "weir: {}: given up, since it was not closed before an exception or MPI_Finalize\n",
-                   file->path());
+      if (std::uncaught_exceptions() > 0 || session->ended() ||
+          (!session->comm().is_serial() && !session::mpi_is_running())) {
+        fmt::print(
+            stderr,
+            "weir: {}: given up, since it was not closed before an exception, the end of the session or "
+            "MPI_Finalize\n",
+            sink->path());
+        if (!session->ended()) sink->give_up();
         return;
       }
-      if (const Status closed = file->close(unseen()); !closed)
-        fmt::print(stderr, "weir: {}\n", closed.error().message());
+      if (const Status closed = close(); !closed) fmt::print(stderr, "weir: {}\n", closed.error().message());
     } catch (const std::exception& error) {
       std::fprintf(stderr, "weir: while closing a file: %s\n", error.what());
     }
@@ -128,23 +141,41 @@ File::~File() {
 
 Ticket File::write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements,
                             const WriteOptions& options) {
-  auto state = std::make_shared<Ticket::State>();
-  state->status = opened(impl_).write({.name = name,
-                                       .type = type,
-                                       .shape = options.shape,
-                                       .offset = options.offset,
-                                       .count = options.count,
-                                       .step = options.step,
-                                       .data = static_cast<const std::byte*>(data),
-                                       .elements = elements,
-                                       .independent = options.independent});
-  if (!state->status) impl_->failed.push_back(state);
-  return Ticket(std::move(state));
+  session::Sink& sink = opened(impl_);
+  session::Meter& meter = impl_->session->meter();
+  const session::Timed timed(meter.sending_seconds);
+  const auto progress = sink.write({.name = name,
+                                    .type = type,
+                                    .shape = options.shape,
+                                    .offset = options.offset,
+                                    .count = options.count,
+                                    .step = options.step,
+                                    .data = static_cast<const std::byte*>(data),
+                                    .elements = elements,
+                                    .independent = options.independent});
+  ++meter.writes;
+  if (elements != as_needed) meter.bytes += elements * size_of(type);
+  impl_->note(progress);
+  return Ticket(std::make_shared<Ticket::State>(Ticket::State{progress, impl_->session}));
 }
+
+namespace {
+
+// Of a call without a ticket: what this rank finds wrong is thrown, what shows later is thrown by close().
+void settle(const std::shared_ptr<offload::Progress>& progress) {
+  if (progress->refused()) progress->wait_done();
+  if (!progress->done()) return;
+  progress->mark_seen();
+  throw_if_failed(progress->status());
+}
+
+}  // namespace
 
 void File::reserve(const std::string& name, Type type, const Extent& shape,
                    std::optional<std::int64_t> step) {
-  throw_if_failed(opened(impl_).reserve({name, type, shape, step}));
+  const auto progress = opened(impl_).reserve({name, type, shape, step});
+  impl_->note(progress);
+  settle(progress);
 }
 
 void File::set_attribute(const std::string& name, const std::string& text) {
@@ -157,27 +188,47 @@ void File::set_attribute(const std::string& name, Type type, const void* element
 
 void File::set_variable_attribute(const std::string& variable, const std::string& name,
                                   const std::string& text) {
-  throw_if_failed(opened(impl_).set_attribute({.variable = variable, .name = name, .value = text}));
+  const auto progress = opened(impl_).set_attribute({.variable = variable, .name = name, .value = text});
+  impl_->note(progress);
+  settle(progress);
 }
 
 void File::set_variable_attribute(const std::string& variable, const std::string& name, Type type,
                                   const void* elements, std::uint64_t count) {
   Values values{.type = type, .bytes = std::vector<std::byte>(count * size_of(type))};
   if (count > 0) std::memcpy(values.bytes.data(), elements, values.bytes.size());
-  throw_if_failed(
-      opened(impl_).set_attribute({.variable = variable, .name = name, .value = std::move(values)}));
+  const auto progress =
+      opened(impl_).set_attribute({.variable = variable, .name = name, .value = std::move(values)});
+  impl_->note(progress);
+  settle(progress);
 }
 
 void File::close() {
-  throw_if_failed(opened(impl_).close(impl_->unseen()));
+  opened(impl_);
+  throw_if_failed(impl_->close());
+}
+
+Ticket File::close_later() {
+  session::Sink& sink = opened(impl_);
+  const session::Timed timed(impl_->session->meter().closing_seconds);
+  std::optional<Failure> known;
+  for (const auto& write : impl_->writes) {
+    if (write->failed() && !write->seen() && !known) known = write->status().error();
+  }
+  const auto closing = sink.close(known, true);
+  ++impl_->session->meter().files;
+  impl_->session->note_closing(closing);
+  return Ticket(std::make_shared<Ticket::State>(Ticket::State{closing, impl_->session}));
 }
 
 struct Reader::Impl {
+  std::shared_ptr<session::State> session;
   std::unique_ptr<files::InputFile> file;
   std::vector<VariableInfo> variables;
   std::vector<Attribute> attributes;
 
-  explicit Impl(std::unique_ptr<files::InputFile> opened) : file(std::move(opened)) {
+  Impl(std::shared_ptr<session::State> state, std::unique_ptr<files::InputFile> opened)
+      : session(std::move(state)), file(std::move(opened)) {
     for (const files::Contents& entry : file->contents()) {
       variables.push_back(
           {entry.info.name, entry.info.type, entry.info.shape, entry.info.stepped, entry.steps});
@@ -199,7 +250,9 @@ struct Reader::Impl {
 Reader::Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
-Reader::~Reader() = default;
+Reader::~Reader() {
+  if (impl_) impl_->session->run_where_files_are([&] { impl_->file.reset(); });
+}
 
 const std::vector<VariableInfo>& Reader::variables() const {
   opened(impl_);
@@ -221,106 +274,94 @@ const VariableInfo& Reader::variable(const std::string& name) const {
 
 void Reader::read_elements(const std::string& name, Type type, void* data, std::uint64_t elements,
                            const ReadOptions& options) {
-  throw_if_failed(opened(impl_).read({.name = name,
-                                      .type = type,
-                                      .offset = options.offset,
-                                      .count = options.count,
-                                      .step = options.step,
-                                      .data = static_cast<std::byte*>(data),
-                                      .elements = elements,
-                                      .independent = options.independent}));
+  files::InputFile& file = opened(impl_);
+  Status status;
+  impl_->session->run_where_files_are([&] {
+    status = file.read({.name = name,
+                        .type = type,
+                        .offset = options.offset,
+                        .count = options.count,
+                        .step = options.step,
+                        .data = static_cast<std::byte*>(data),
+                        .elements = elements,
+                        .independent = options.independent});
+  });
+  throw_if_failed(status);
 }
 
 void Reader::close() {
-  throw_if_failed(opened(impl_).close());
+  files::InputFile& file = opened(impl_);
+  Status status;
+  impl_->session->run_where_files_are([&] { status = file.close(); });
+  throw_if_failed(status);
 }
 
 struct Session::Impl {
-  mpi::Comm comm = mpi::Comm::serial();
-  Plan plan;
+  std::shared_ptr<session::State> state;
 };
 
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Session::Session(MPI_Comm comm, const SessionOptions&) : impl_(std::make_unique<Impl>()) {
-  if (!mpi_is_running()) {
-    throw Error(
-        ErrorCode::state, -1,
-        "start a session: MPI is not initialised; call MPI_Init first, or use weir::Session::serial()");
-  }
-  impl_->comm = mpi::Comm::duplicate(comm);
-  value_or_throw(mpi::agree(impl_->comm, mpi::patience_of_environment()));
-  auto plan = plan_of_environment();
-  if (plan && plan->ranks != 0) {
-    if (Status fits = check(*plan, static_cast<std::uint32_t>(impl_->comm.size())); !fits)
-      plan = tl::make_unexpected(fits.error());
-  }
-  impl_->plan = value_or_throw(in(mpi::agree(impl_->comm, std::move(plan)), "use the plan of WEIR_PLAN"));
+Session::Session(MPI_Comm comm, const SessionOptions& options) : impl_(std::make_unique<Impl>()) {
+  impl_->state = value_or_throw(session::State::start(comm, options));
 }
 
 Session Session::serial() {
   auto impl = std::make_unique<Impl>();
-  impl->plan = value_or_throw(plan_of_environment());
+  impl->state = value_or_throw(session::State::start_serial());
   return Session(std::move(impl));
 }
 
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
-Session::~Session() = default;
+
+Session::~Session() {
+  if (!impl_ || impl_->state->ended()) return;
+  const session::State& state = *impl_->state;
+  try {
+    // After an exception the other ranks may never come to the end.
+    if (std::uncaught_exceptions() > 0 || (!state.comm().is_serial() && !session::mpi_is_running())) return;
+    if (const Status ended = impl_->state->end(); !ended)
+      fmt::print(stderr, "weir: {}\n", ended.error().message());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "weir: while ending a session: %s\n", error.what());
+  }
+}
 
 MPI_Comm Session::compute() const {
-  if (impl_->comm.is_serial())
+  if (impl_->state->comm().is_serial())
     throw Error(ErrorCode::state, -1, "ask for the communicator: this session is serial");
-  return impl_->comm.get();
+  return impl_->state->comm().get();
 }
 
 File Session::create(const std::string& path, const FileOptions& options) {
-  files::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync};
-  if (wanted.backend.empty() && !impl_->plan.backend.name.empty()) {
-    wanted.backend = impl_->plan.backend.name;
-    // What the program says about its backend's options holds; the plan fills in the rest.
-    wanted.options.insert(impl_->plan.backend.options.begin(), impl_->plan.backend.options.end());
-  }
+  const session::Timed timed(impl_->state->meter().closing_seconds);
   auto file = std::make_unique<File::Impl>();
-  file->file = value_or_throw(files::OutputFile::create(impl_->comm, path, wanted));
+  file->session = impl_->state;
+  file->sink = value_or_throw(impl_->state->create(path, options));
   return File(std::move(file));
 }
 
 Reader Session::open(const std::string& path, const FileOptions& options) {
-  auto file = value_or_throw(files::InputFile::open(impl_->comm, path, options.backend, options.options));
-  return Reader(std::make_unique<Reader::Impl>(std::move(file)));
+  Result<std::unique_ptr<files::InputFile>> file = tl::make_unexpected(Failure{});
+  impl_->state->run_where_files_are([&] {
+    file = files::InputFile::open(impl_->state->file_comm(), path, options.backend, options.options);
+  });
+  return Reader(std::make_unique<Reader::Impl>(impl_->state, value_or_throw(std::move(file))));
 }
-
-namespace {
-
-class PageAligned final : public Memory {
- public:
-  explicit PageAligned(std::size_t bytes) {
-    constexpr std::size_t page = 4096;
-    if (bytes > SIZE_MAX - 2 * page) throw std::bad_alloc();
-    const std::size_t rounded = (bytes / page + 1) * page;
-    memory_ = std::aligned_alloc(page, rounded);
-    if (memory_ == nullptr) throw std::bad_alloc();
-    std::memset(memory_, 0, rounded);
-  }
-  ~PageAligned() override { std::free(memory_); }
-  void* data() const override { return memory_; }
-  void* fresh() override { return memory_; }
-
- private:
-  void* memory_;
-};
-
-}  // namespace
 
 std::shared_ptr<Memory> Session::allocate_bytes(std::size_t bytes) {
-  return std::make_shared<PageAligned>(bytes);
+  auto memory = impl_->state->arrays()->allocate(bytes);
+  if (!memory) throw std::bad_alloc();
+  return *memory;
 }
 
-void Session::end() {}
+void Session::end() {
+  throw_if_failed(impl_->state->end());
+}
 
 Summary Session::summary() const {
-  return {};
+  return impl_->state->summary();
 }
 
 }  // namespace weir

@@ -37,7 +37,7 @@ class Adios2 : public testing::TestWithParam<Format> {
   bool is_folder() const { return entry_->makes_folder; }
 
   SharedFolder folder_;
-  mpi::Comm comm_ = mpi::Comm::duplicate(MPI_COMM_WORLD);
+  mpi::Comm comm_ = mpi::Comm::duplicate(test::world());
   const Entry* entry_ = nullptr;
 };
 
@@ -102,7 +102,7 @@ void write_sample(const Entry& entry, const FileSpec& spec) {
 TEST_P(Adios2, OrdinaryProgramsReadTheFile) {
   const fs::path path = folder_ / "run.partial.x1";
   write_sample(*entry_, spec(path));
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   adios2::ADIOS adios;
   adios2::IO io = adios.DeclareIO("reader");
   io.SetEngine(GetParam().engine);
@@ -127,9 +127,9 @@ TEST_P(Adios2, ReadsItsOwnFileUnderAnotherName) {
   const fs::path before = folder_ / "run.partial.x1";
   const fs::path after = folder_ / "run";
   write_sample(*entry_, spec(before));
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   if (world_rank() == 0) fs::rename(before, after);
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   EXPECT_TRUE(entry_->recognises(after));
   auto opened = entry_->open(spec(after));
   ASSERT_TRUE(ok(opened));
@@ -191,7 +191,7 @@ TEST_P(Adios2, SlotsThatNobodyWritesReadAsZero) {
 // As a program that knows nothing of Weir would: each rank some rows, a variable that skips a step, single
 // values, a text.
 void write_with_adios2(const std::string& engine_name, const fs::path& path) {
-  adios2::ADIOS adios(MPI_COMM_WORLD);
+  adios2::ADIOS adios(test::world());
   adios2::IO io = adios.DeclareIO("writer");
   io.SetEngine(engine_name);
   const Box box = test::part_of(shape, 0, world_rank(), world_size());
@@ -219,7 +219,7 @@ void write_with_adios2(const std::string& engine_name, const fs::path& path) {
 TEST_P(Adios2, ReadsFilesOfOtherPrograms) {
   const fs::path path = folder_ / "foreign";
   write_with_adios2(GetParam().engine, path);
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   EXPECT_TRUE(entry_->recognises(path));
   auto opened = entry_->open(spec(path));
   ASSERT_TRUE(ok(opened));
@@ -269,7 +269,7 @@ TEST_P(Adios2, GivingUpAFileIsLocal) {
   std::vector<double> memory;
   ok((*created)->write({0, 0}, my_rows(memory, 0)));
   if (world_rank() == 0) created->reset();  // the others have no part in it
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   if (world_rank() != 0) created->reset();
   if (!is_folder()) return;  // HDF5 in the same process still knows the file
   const auto opened = entry_->open(spec(path));
@@ -286,7 +286,7 @@ TEST_P(Adios2, TruncatedFilesAreCorrupt) {
     } else {
       write_sample(*entry_, spec(path));
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(test::world());
     std::vector<fs::path> parts = {path};
     if (is_folder()) parts = {path / "md.idx", path / "md.0", path / "data.0"};
     // Only Weir's own folders tell how long the data of BP5 is; ADIOS2 itself notices when it reads, after 45
@@ -300,14 +300,14 @@ TEST_P(Adios2, TruncatedFilesAreCorrupt) {
         const fs::path victim = is_folder() ? copy / part.filename() : copy;
         fs::resize_file(victim, fs::file_size(victim) / 3);
       }
-      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Barrier(test::world());
       const auto opened = mpi::agree(comm_, [&]() -> Status {
         auto result = entry_->open(spec(copy));
         return result ? Status() : Status(tl::make_unexpected(result.error()));
       }());
       ASSERT_FALSE(opened) << part;
       EXPECT_EQ(opened.error().code, ErrorCode::corrupt) << opened.error().message();
-      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Barrier(test::world());
     }
   }
 }
@@ -316,7 +316,7 @@ TEST_P(Adios2, DamagedMetadataOfItsOwnFilesIsNoticed) {
   if (!is_folder()) GTEST_SKIP() << "only folders carry checksums of their metadata";
   const fs::path path = folder_ / "run";
   write_sample(*entry_, spec(path));
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   for (const int position : {70, 200, 500}) {
     const auto flip = [&] {
       if (world_rank() == 0) {
@@ -326,13 +326,13 @@ TEST_P(Adios2, DamagedMetadataOfItsOwnFilesIsNoticed) {
         file.seekp(position);
         file.put(static_cast<char>(byte ^ 0x10));
       }
-      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Barrier(test::world());
     };
     flip();
     const auto opened = entry_->open(spec(path));
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, ErrorCode::corrupt);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(test::world());
     flip();
   }
   auto opened = entry_->open(spec(path));
@@ -346,7 +346,7 @@ TEST_P(Adios2, AFolderOfSomethingElseIsLeftAlone) {
     fs::create_directory(path);
     std::ofstream(path / "thesis.txt") << "years of work";
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   EXPECT_FALSE(entry_->recognises(path));
   const auto created = entry_->create(spec(path));
   EXPECT_FALSE(created);

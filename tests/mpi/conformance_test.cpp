@@ -18,7 +18,9 @@ using testing::HasSubstr;
 std::vector<std::string> available_backends() {
   std::vector<std::string> names;
   for (const backends::Entry& entry : backends::table()) {
-    if (entry.missing.empty() && entry.name != "null") names.emplace_back(entry.name);
+    // Only the process that wrote it can read what is kept in memory; an I/O server is another one.
+    const bool readable = entry.name != "null" && (entry.name != "memory" || mode() != "servers");
+    if (entry.missing.empty() && readable) names.emplace_back(entry.name);
   }
   return names;
 }
@@ -43,7 +45,8 @@ class Conformance : public testing::TestWithParam<std::string> {
   void write_part(File& file, const std::string& name, const Extent& shape, const Box& box, int seed,
                   std::optional<std::int64_t> step = {}) {
     const std::vector<T> data = values_of<T>(shape, box, seed);
-    file.write(name, data, {.shape = shape, .offset = box.offset, .count = box.count, .step = step}).wait();
+    file.write(name, data, {.shape = shape, .offset = box.offset, .count = box.count, .step = step})
+        .wait_stored();
   }
   template <class T>
   void expect_part(Reader& file, const std::string& name, const Extent& shape, const Box& box, int seed,
@@ -63,14 +66,14 @@ class Conformance : public testing::TestWithParam<std::string> {
       message = error.what();
     }
     EXPECT_THAT(message, HasSubstr(words));
-    const auto all = mpi::Comm::duplicate(MPI_COMM_WORLD).gather_to_all(message);
+    const auto all = mpi::Comm::duplicate(world()).gather_to_all(message);
     for (const std::string& other : all) EXPECT_EQ(other, message);
   }
 
   int rank_ = world_rank();
   int size_ = world_size();
   SharedFolder folder_;
-  Session session_{MPI_COMM_WORLD};
+  Session& session_ = session();
 };
 
 TEST_P(Conformance, EveryTypeComesBack) {
@@ -259,7 +262,7 @@ TEST_P(Conformance, IndependentWritesAndReads) {
     if (rank_ % 2 == 0) {
       out.write("v", values_of<double>(shape, mine, 8),
                 {.offset = mine.offset, .count = mine.count, .step = 0, .independent = true})
-          .wait();
+          .wait_stored();
     }
     out.close();
   } catch (const Error& error) {
@@ -290,21 +293,22 @@ TEST_P(Conformance, WrongArgumentsFailEverywhereAndLeaveTheFileWhole) {
   expect_failure(
       [&] {
         const std::uint64_t first = rank_ == last ? 11 : mine.offset[0];
-        out.write("T", data, {.shape = shape, .offset = {first, 0}, .count = mine.count, .step = 1}).wait();
+        out.write("T", data, {.shape = shape, .offset = {first, 0}, .count = mine.count, .step = 1})
+            .wait_stored();
       },
       ErrorCode::invalid_argument, "lies outside the array");
   expect_failure(
       [&] {
         out.write("T", std::vector<double>(1000),
                   {.shape = shape, .offset = mine.offset, .count = mine.count, .step = 1})
-            .wait();
+            .wait_stored();
       },
       ErrorCode::invalid_argument, "the buffer 1000");
   expect_failure(
       [&] {
         out.write("T", std::vector<float>(data.size()),
                   {.offset = mine.offset, .count = mine.count, .step = 1})
-            .wait();
+            .wait_stored();
       },
       ErrorCode::invalid_argument, "first written as float64");
   expect_failure(
@@ -322,8 +326,8 @@ TEST_P(Conformance, WrongArgumentsFailEverywhereAndLeaveTheFileWhole) {
                  "kept for Weir");
   expect_failure([&] { write_part<double>(out, "T/x", shape, mine, 1); }, ErrorCode::invalid_argument,
                  "a variable and a group");
-  expect_failure([&] { out.write("scalar", std::vector<double>(1), {}).wait(); }, ErrorCode::invalid_argument,
-                 "no dimensions");
+  expect_failure([&] { out.write("scalar", std::vector<double>(1), {}).wait_stored(); },
+                 ErrorCode::invalid_argument, "no dimensions");
   expect_failure(
       [&] {
         write_part<double>(out, "huge", {1ULL << 40U, 1ULL << 40U}, Box{{0, 0}, {0, 0}}, 1);
@@ -338,15 +342,18 @@ TEST_P(Conformance, WrongArgumentsFailEverywhereAndLeaveTheFileWhole) {
           write_part<double>(out, "mixed", mixed, Box{{0, 0}, {0, 0}}, 1);
         },
         ErrorCode::disagreement, "differs between ranks");
-    expect_failure(
-        [&] {
-          if (rank_ == last) {
-            out.set_attribute("x", "y");
-          } else {
-            write_part<double>(out, "other", shape, mine, 1);
-          }
-        },
-        ErrorCode::disagreement, "differs between ranks");
+    // Of an attribute that somebody else stores, close() would tell.
+    if (mode().empty()) {
+      expect_failure(
+          [&] {
+            if (rank_ == last) {
+              out.set_attribute("x", "y");
+            } else {
+              write_part<double>(out, "other", shape, mine, 1);
+            }
+          },
+          ErrorCode::disagreement, "differs between ranks");
+    }
   }
   write_part<double>(out, "T", shape, mine, 2, 1);
   out.close();
@@ -376,7 +383,7 @@ TEST_P(Conformance, AppearsOnlyWhenWholeAndReplacesTheOldOne) {
   for (const int round : {1, 2}) {
     File out = create();
     write_part<double>(out, "T", shape, mine, round);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world());
     EXPECT_EQ(std::filesystem::exists(path()), round == 2);
     if (round == 2) {  // the old file is still whole and readable
       Reader old = open();
@@ -407,6 +414,8 @@ TEST_P(Conformance, AnExceptionGivesTheFileUp) {
     throw std::runtime_error("the program's own trouble");
   } catch (const std::runtime_error&) {
   }
+  // Whoever writes it hears of it a little later.
+  for (int i = 0; i < 500 && !mode().empty() && !folder_.names().empty(); ++i) ::usleep(10'000);
   EXPECT_THAT(folder_.names(), ElementsAre());
 }
 
@@ -428,7 +437,7 @@ TEST_P(Conformance, ChecksumsAreStoredAndVerified) {
   for (int step = 0; step < 3; ++step) write_part<double>(out, "g/T", shape, mine, step, 5 * step);
   write_part<std::int8_t>(out, "once", shape, part_of(shape, 1, rank_, size_), 9);
   out.close();
-  auto in = files::InputFile::open(mpi::Comm::duplicate(MPI_COMM_WORLD), path(), backend(), {});
+  auto in = files::InputFile::open(mpi::Comm::duplicate(world()), path(), backend(), {});
   ASSERT_TRUE(in) << in.error().message();
   for (const auto& [name, steps] : {std::pair<std::string, std::uint64_t>{"g/T", 3}, {"once", 1}}) {
     ASSERT_TRUE((*in)->has_checksums(name));

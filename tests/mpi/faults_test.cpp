@@ -29,7 +29,7 @@ std::string common_failure(const std::function<void()>& body) {
   } catch (const Error& error) {
     message = error.what();
   }
-  for (const std::string& other : mpi::Comm::duplicate(MPI_COMM_WORLD).gather_to_all(message))
+  for (const std::string& other : mpi::Comm::duplicate(world()).gather_to_all(message))
     EXPECT_EQ(other, message);
   return message;
 }
@@ -42,7 +42,7 @@ class Faults : public testing::Test {
       const Box mine = part_of(shape_, 0, rank_, size_);
       out.write("T", values_of<double>(shape_, mine, step),
                 {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = step})
-          .wait();
+          .wait_stored();
     }
     out.set_attribute("title", "x");
     out.close();
@@ -52,7 +52,7 @@ class Faults : public testing::Test {
   Extent shape_ = {20, 3};
   SharedFolder folder_;
   std::string path_ = folder_ / "f.dat";
-  Session session_{MPI_COMM_WORLD};
+  Session& session_ = session();
 };
 
 TEST_F(Faults, EveryOperationCanFailOnOneRank) {
@@ -87,7 +87,7 @@ TEST_F(Faults, AfterAFailureEveryCallSaysSo) {
   const auto write = [&] {
     out.write("T", values_of<double>(shape_, mine, 0),
               {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = 0})
-        .wait();
+        .wait_stored();
   };
   const auto cause = HasSubstr("write variable 'T', step 0: write (rank 0): Input/output error");
   EXPECT_THAT(common_failure(write), cause);
@@ -109,7 +109,7 @@ TEST_F(Faults, AReadErrorReachesAllRanks) {
 
 TEST_F(Faults, SilentlyLostDataIsFoundByVerification) {
   write_steps({{"lose", "yes"}});
-  auto in = files::InputFile::open(mpi::Comm::duplicate(MPI_COMM_WORLD), path_, "", {});
+  auto in = files::InputFile::open(mpi::Comm::duplicate(world()), path_, "", {});
   ASSERT_TRUE(in);
   const auto verdict = (*in)->verify("T", 1 << 20, [](std::uint64_t) {});
   ASSERT_TRUE(verdict);
@@ -151,12 +151,13 @@ TEST_F(Faults, AWriteThatIsRefusedLeavesNoTrace) {
   const Box mine = part_of(shape_, 0, rank_, size_);
   out.write("T", values_of<double>(shape_, mine, 0),
             {.shape = shape_, .offset = mine.offset, .count = mine.count, .step = 0})
-      .wait();
+      .wait_stored();
   if (size_ > 1) {
-    EXPECT_THAT(common_failure([&] { out.write("T", std::vector<double>(60), {.step = 5}).wait(); }),
+    EXPECT_THAT(common_failure([&] { out.write("T", std::vector<double>(60), {.step = 5}).wait_stored(); }),
                 HasSubstr("overlap"));
-    EXPECT_THAT(common_failure([&] { out.write("U", std::vector<double>(60), {.shape = shape_}).wait(); }),
-                HasSubstr("overlap"));
+    EXPECT_THAT(
+        common_failure([&] { out.write("U", std::vector<double>(60), {.shape = shape_}).wait_stored(); }),
+        HasSubstr("overlap"));
   }
   out.close();
   Reader in = session_.open(path_);
@@ -173,7 +174,7 @@ TEST_F(Faults, TheWorkingFolderMayChange) {
   const Box mine = part_of(shape_, 0, rank_, size_);
   out.write("T", values_of<double>(shape_, mine, 0),
             {.shape = shape_, .offset = mine.offset, .count = mine.count})
-      .wait();
+      .wait_stored();
   out.close();
   std::filesystem::current_path(before);
   EXPECT_THAT(folder_.names(), ElementsAre("moved.dat", "moved.dat.json"));
@@ -186,7 +187,7 @@ TEST_F(Faults, LinksAreFollowedAndOtherPeoplesFilesAreNotTouched) {
     fs::create_symlink("scratch/real.dat", folder_ / "link.dat");
     std::ofstream(folder_ / "mine.dat.json") << "{\"mine\": 1}";
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(world());
   session_.create(folder_ / "link.dat").close();
   EXPECT_TRUE(fs::is_symlink(folder_ / "link.dat"));
   EXPECT_TRUE(fs::exists(folder_ / "scratch/real.dat.json"));
@@ -199,7 +200,7 @@ TEST_F(Faults, WrongArgumentsInCFailOnEveryRank) {
   weir_session* io = nullptr;
   weir_file* out = nullptr;
   weir_ticket* ticket = reinterpret_cast<weir_ticket*>(0x1234);
-  ASSERT_EQ(weir_init(MPI_COMM_WORLD, &io), WEIR_OK);
+  ASSERT_EQ(weir_init(world(), &io), WEIR_OK);
   ASSERT_EQ(weir_create(io, path_.c_str(), nullptr, &out), WEIR_OK);
   const std::uint64_t shape[1] = {4};
   const std::uint64_t zero[1] = {0};
@@ -240,21 +241,21 @@ class FullDisk : public testing::TestWithParam<std::string> {
     int mounted = 0;
     if (world_rank() == 0)
       mounted = ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=4m") == 0 ? 1 : 0;
-    MPI_Bcast(&mounted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&mounted, 1, MPI_INT, 0, world());
     mounted_ = mounted != 0;
     if (!mounted_) GTEST_SKIP() << "needs the right to mount a small file system";
   }
   void TearDown() override {
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world());
     if (mounted_ && world_rank() == 0) ::umount2(folder_.path().c_str(), MNT_DETACH);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world());
   }
   SharedFolder folder_;
   bool mounted_ = false;
 };
 
 TEST_P(FullDisk, IsAnErrorOnEveryRankAndNothingIsLeft) {
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   const std::string extension = GetParam().find("hdf5") != std::string::npos ? "f.h5"
                                 : GetParam().starts_with("adios2")           ? "f.bp"
                                                                              : "f.dat";
@@ -264,7 +265,7 @@ TEST_P(FullDisk, IsAnErrorOnEveryRankAndNothingIsLeft) {
     File out = session.create(folder_ / extension, {.backend = GetParam()});
     out.write("T", values_of<double>(shape, mine, 0),
               {.shape = shape, .offset = mine.offset, .count = mine.count})
-        .wait();
+        .wait_stored();
     out.close();
   });
   EXPECT_THAT(message, HasSubstr(extension));

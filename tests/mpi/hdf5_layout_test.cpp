@@ -73,7 +73,7 @@ class Hdf5Layout : public ::testing::Test {
     comm_.barrier();
   }
 
-  mpi::Comm comm_ = mpi::Comm::duplicate(MPI_COMM_WORLD);
+  mpi::Comm comm_ = mpi::Comm::duplicate(test::world());
   test::SharedFolder folder_;
 };
 

@@ -22,7 +22,7 @@ class Large : public testing::TestWithParam<std::string> {};
 
 TEST_P(Large, MoreThanTwoToThe31ElementsAndTwoGiBPerRank) {
   const SharedFolder folder;
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   const std::string extension = GetParam().find("hdf5") != std::string::npos ? "f.h5"
                                 : GetParam().starts_with("adios2")           ? "f.bp"
                                                                              : "f.dat";
@@ -35,7 +35,7 @@ TEST_P(Large, MoreThanTwoToThe31ElementsAndTwoGiBPerRank) {
     data[i] = static_cast<std::uint8_t>((first + i) * 2654435761U >> 13U);
   const std::vector<std::uint8_t> expected_tail(data.end() - 1000, data.end());
   File out = session.create(folder / extension, {.backend = GetParam()});
-  out.write("v", data, {.shape = shape, .offset = {first}, .count = {mine}}).wait();
+  out.write("v", data, {.shape = shape, .offset = {first}, .count = {mine}}).wait_stored();
   out.close();
   Reader in = session.open(folder / extension, {.backend = GetParam()});
   std::fill(data.begin(), data.end(), std::uint8_t{0});

@@ -11,6 +11,11 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void*) {
 }
 #endif
 
+// Tests that run in a session define these (session_fixture.cpp).
+extern "C" __attribute__((weak)) void weir_test_begin();
+extern "C" __attribute__((weak)) MPI_Comm weir_test_world();
+extern "C" __attribute__((weak)) void weir_test_end();
+
 namespace {
 
 // Prefixes failures of other ranks, and keeps the rest of them quiet.
@@ -30,10 +35,16 @@ class FailuresOnly : public testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   testing::InitGoogleTest(&argc, argv);
+  MPI_Comm world = MPI_COMM_WORLD;
+  if (weir_test_begin != nullptr) {
+    weir_test_begin();
+    world = weir_test_world();
+  }
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(world, &rank);
   if (rank != 0) {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
@@ -41,7 +52,8 @@ int main(int argc, char** argv) {
   }
   int failed = RUN_ALL_TESTS();
   if (testing::UnitTest::GetInstance()->test_to_run_count() == 0) failed = 1;
-  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, world);
+  if (weir_test_end != nullptr) weir_test_end();
   MPI_Finalize();
   return failed;
 }

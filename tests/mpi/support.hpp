@@ -16,15 +16,24 @@
 
 namespace weir::test {
 
+// The session that all tests of a program share, and its ranks: session_fixture.cpp.
+Session& session();
+MPI_Comm world();
+
+inline std::string mode() {  // "": synchronous
+  const char* name = std::getenv("WEIR_TEST_MODE");
+  return name == nullptr ? "" : name;
+}
+
 inline int world_rank() {
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(world(), &rank);
   return rank;
 }
 
 inline int world_size() {
   int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_size(world(), &size);
   return size;
 }
 
@@ -38,13 +47,13 @@ class SharedFolder {
       std::snprintf(name, sizeof name, "%s/weir-test-XXXXXX", base == nullptr ? "/tmp" : base);
       if (::mkdtemp(name) == nullptr) std::abort();
     }
-    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, world());
     path_ = name;
   }
   SharedFolder(const SharedFolder&) = delete;
   SharedFolder& operator=(const SharedFolder&) = delete;
   ~SharedFolder() {
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world());
     std::error_code ignored;
     if (world_rank() == 0) std::filesystem::remove_all(path_, ignored);
   }
@@ -52,12 +61,12 @@ class SharedFolder {
   const std::filesystem::path& path() const { return path_; }
 
   std::vector<std::string> names() const {  // what stands in it now, sorted
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world());
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_))
       names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(world());
     return names;
   }
 

@@ -1,0 +1,321 @@
+#include "session/session_state.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/options.hpp"
+#include "offload/own_thread.hpp"
+#include "offload/start.hpp"
+#include "placement/roles.hpp"
+#include "plan/plan_json.hpp"
+#include "platform/binding.hpp"
+
+namespace weir::session {
+
+namespace {
+
+// The plan that `weir run` or the user put into the environment; without one, the plan that changes nothing.
+Result<Plan> plan_of_environment() {
+  const char* path = std::getenv("WEIR_PLAN");
+  if (path == nullptr || *path == '\0') return Plan();
+  return load_plan(path);
+}
+
+// What the program asks for comes before what the plan says.
+Result<Plan> decide(const SessionOptions& options, std::uint32_t ranks) {
+  WEIR_ASSIGN(Plan plan, plan_of_environment());
+  if (plan.ranks != 0) WEIR_TRY(in(check(plan, ranks), "use plan", std::getenv("WEIR_PLAN")));
+  const Plan planned = plan;
+  if (!options.mode.empty()) {
+    WEIR_ASSIGN(plan.mode, parse_mode(options.mode));
+  } else if (!options.mapping.empty()) {
+    WEIR_ASSIGN(const Mapping mapping, find_mapping(options.mapping));
+    plan.mode = mapping.servers               ? Mode::servers
+                : options.mapping == "thread" ? Mode::thread
+                                              : Mode::synchronous;
+  }
+  if (!options.mapping.empty()) plan.roles.mapping = options.mapping;
+  if (options.mode.empty() && options.mapping.empty()) return plan;
+  // Roles of a plan that was made for something else do not hold.
+  if (plan.mode != planned.mode || plan.roles.mapping != planned.roles.mapping) {
+    plan.roles.servers.clear();
+    plan.roles.server_of.clear();
+  }
+  if (plan.mode == Mode::servers && (plan.roles.mapping == "sequential" || plan.roles.mapping == "thread"))
+    plan.roles.mapping = "consecutive";
+  return plan;
+}
+
+Result<std::uint64_t> decide_budget(const SessionOptions& options) {
+  constexpr std::uint64_t usual = std::uint64_t{1} << 30U;
+  if (options.budget > 0) return options.budget;
+  const char* text = std::getenv("WEIR_BUDGET");
+  if (text == nullptr || *text == '\0') return usual;
+  const auto bytes = parse_bytes(text);
+  if (!bytes || *bytes <= 0) {
+    return fail(ErrorCode::invalid_argument, fmt::format("WEIR_BUDGET is '{}'", text),
+                "make it a size, such as 512MiB");
+  }
+  return static_cast<std::uint64_t>(*bytes);
+}
+
+Result<offload::Parts> divide(const Roles& roles, std::uint32_t ranks) {
+  offload::Parts parts;
+  parts.servers.assign(roles.servers.begin(), roles.servers.end());
+  parts.server_of.assign(ranks, 0);
+  for (const int server : parts.servers) parts.server_of[static_cast<std::size_t>(server)] = -1;
+  auto server = roles.server_of.begin();
+  for (int& of : parts.server_of) {
+    if (of == 0) of = static_cast<int>(*server++);
+  }
+  return parts;
+}
+
+// Pins this rank as the plan says, unless the launcher did already.
+Status pin(const Plan& plan, int rank) {
+  const auto number = static_cast<std::size_t>(rank);
+  if (plan.placement.pus_of.size() <= number || launcher_bound()) return {};
+  const auto pus = plan.placement.pus_of[number];
+  if (pus.empty()) return {};
+  return bind_this_process({pus.begin(), pus.end()});
+}
+
+[[noreturn]] void leave(int code) {
+  MPI_Finalize();
+  std::exit(code);
+}
+
+}  // namespace
+
+bool mpi_is_running() {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+Result<std::shared_ptr<State>> State::start(MPI_Comm comm, const SessionOptions& options) {
+  if (!mpi_is_running()) {
+    return in(Result<std::shared_ptr<State>>(fail(ErrorCode::state, "MPI is not initialised",
+                                                  "call MPI_Init first, or use weir::Session::serial()")),
+              "start a session");
+  }
+  std::shared_ptr<State> state(new State);
+  state->job_ = mpi::Comm::duplicate(comm);
+  WEIR_TRY(mpi::agree(state->job_, mpi::patience_of_environment()));
+  auto plan = decide(options, static_cast<std::uint32_t>(state->job_.size()));
+  if (plan) {
+    if (const Status pinned = pin(*plan, state->job_.rank()); !pinned)
+      plan = tl::make_unexpected(pinned.error());
+  }
+  auto agreed = mpi::agree(state->job_, std::move(plan));
+  if (!agreed)
+    return in(Result<std::shared_ptr<State>>(tl::make_unexpected(agreed.error())), "start a session");
+  state->plan_ = std::move(*agreed);
+  state->comm_ = state->job_;
+  state->file_comm_ = state->job_;
+  WEIR_TRY(in(state->connect(options), "start a session"));
+  state->arrays_ = std::make_shared<offload::Arrays>(state->conduit_.get());
+  state->end_with_mpi();
+  return state;
+}
+
+Result<std::shared_ptr<State>> State::start_serial() {
+  std::shared_ptr<State> state(new State);
+  WEIR_ASSIGN(state->plan_, decide({}, 1));
+  if (state->plan_.mode == Mode::thread)
+    state->conduit_ = std::make_unique<offload::OwnThread>(mpi::Comm::serial());
+  state->in_thread_ = state->plan_.mode == Mode::thread;
+  state->arrays_ = std::make_shared<offload::Arrays>(state->conduit_.get());
+  return state;
+}
+
+Status State::connect(const SessionOptions& options) {
+  if (plan_.mode == Mode::servers) return start_servers(options);
+  if (plan_.mode == Mode::thread) return start_thread();
+  return {};
+}
+
+Status State::start_servers(const SessionOptions& options) {
+  const auto ranks = static_cast<std::uint32_t>(job_.size());
+  const std::vector<std::uint32_t> nodes = offload::nodes_of(job_);
+  const auto parts = [&]() -> Result<offload::Parts> {
+    if (plan_.roles.servers.empty() || plan_.roles.server_of.empty()) {
+      WEIR_ASSIGN(plan_.roles,
+                  assign_roles({.mapping = plan_.roles.mapping,
+                                .ranks = ranks,
+                                .node_of = options.node_size > 0 ? std::vector<std::uint32_t>() : nodes,
+                                .node_size = options.node_size,
+                                .compute_per_server = std::max(1U, options.compute_per_server)}));
+    }
+    return divide(plan_.roles, ranks);
+  }();
+  const auto budget = decide_budget(options);
+  WEIR_TRY(mpi::agree(job_, parts ? Status() : Status(tl::make_unexpected(parts.error()))));
+  WEIR_TRY(mpi::agree(job_, budget ? Status() : Status(tl::make_unexpected(budget.error()))));
+  auto connected = offload::start(job_, *parts, *budget);
+  if (!connected) {
+    if (parts->server_of[static_cast<std::size_t>(job_.rank())] >= 0)
+      return tl::make_unexpected(connected.error());
+    fmt::print(stderr, "weir: I/O server (rank {} of the job): {}\n", job_.rank(),
+               connected.error().message());
+    std::fflush(stderr);
+    // Where the session never began, the compute ranks know; where it broke, nobody else can end the job.
+    MPI_Abort(job_.get(), 1);
+    leave(1);
+  }
+  if (!*connected) leave(0);
+  comm_ = (*connected)->compute;
+  file_comm_ = comm_;
+  conduit_ = std::move((*connected)->conduit);
+  return {};
+}
+
+Status State::start_thread() {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  const Status possible =
+      provided == MPI_THREAD_MULTIPLE
+          ? Status()
+          : Status(fail(ErrorCode::unsupported, "mode 'thread' needs MPI to be used by two threads at once",
+                        "start MPI by MPI_Init_thread(..., MPI_THREAD_MULTIPLE, ...), or use servers"));
+  WEIR_TRY(mpi::agree(job_, possible));
+  file_comm_ = job_.duplicate();
+  conduit_ = std::make_unique<offload::OwnThread>(file_comm_);
+  in_thread_ = true;
+  return {};
+}
+
+Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileOptions& options) {
+  files::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync};
+  if (wanted.backend.empty() && !plan_.backend.name.empty()) {
+    wanted.backend = plan_.backend.name;
+    // What the program says about its backend's options holds; the plan fills in the rest.
+    wanted.options.insert(plan_.backend.options.begin(), plan_.backend.options.end());
+  }
+  if (ended_)
+    return in(Result<std::unique_ptr<Sink>>(fail(ErrorCode::state, "the session has ended")), "create", path);
+  if (!conduit_ || options.policy == Policy::synchronous) {
+    Result<std::unique_ptr<files::OutputFile>> file = tl::make_unexpected(Failure{});
+    const Timed timed(meter_.storing_seconds);
+    run_where_files_are([&] { file = files::OutputFile::create(file_comm_, path, wanted); });
+    if (!file) return tl::make_unexpected(file.error());
+    return std::make_unique<DirectSink>(std::move(*file), *this);
+  }
+  if (options.policy == Policy::throttled && options.in_flight == 0) {
+    return in(Result<std::unique_ptr<Sink>>(
+                  fail(ErrorCode::invalid_argument, "in_flight is 0", "make it 1 or more")),
+              "create", path);
+  }
+  WEIR_ASSIGN(const backends::Entry* entry,
+              in(files::backend_for(path, wanted, !comm_.is_serial()), "create", path));
+  const std::uint32_t most = options.policy == Policy::throttled ? options.in_flight : 0;
+  auto file =
+      std::make_unique<offload::RemoteFile>(*conduit_, *arrays_, next_file_++, path, wanted, *entry, most);
+  return std::make_unique<OffloadSink>(std::move(file), comm_.rank());
+}
+
+void State::run_where_files_are(const std::function<void()>& body) {
+  if (in_thread_) {
+    static_cast<offload::OwnThread&>(*conduit_).run(body);
+  } else {
+    body();
+  }
+}
+
+Status State::end() {
+  if (ended_) return {};
+  ended_ = true;
+  stop_ending_with_mpi();
+  Status status;
+  offload::Report report;
+  if (conduit_) {
+    offload::Operation stop;
+    stop.kind = offload::Operation::Kind::stop;
+    stop.progress = std::make_shared<offload::Progress>();
+    const auto progress = stop.progress;
+    arrays_->disconnect();
+    conduit_->submit(std::move(stop));
+    {
+      const Timed timed(meter_.closing_seconds);
+      progress->wait_done();
+    }
+    status = in(progress->status(), "end the session");
+    for (const auto& closing : closings_) {
+      if (status && closing->failed() && !closing->seen()) status = closing->status();
+    }
+    report = conduit_->report();
+    conduit_.reset();
+  }
+  Summary total;
+  const auto seconds = [&](double mine) {
+    return static_cast<double>(comm_.max(static_cast<std::int64_t>(mine * 1e9))) * 1e-9;
+  };
+  const auto sum = [&](std::uint64_t mine) {
+    return static_cast<std::uint64_t>(comm_.sum(static_cast<std::int64_t>(mine)));
+  };
+  total.files = meter_.files;
+  total.writes = sum(meter_.writes);
+  total.bytes = sum(meter_.bytes);
+  total.storing_seconds = seconds(report.storing_seconds + meter_.storing_seconds);
+  total.sending_seconds = seconds(meter_.sending_seconds);
+  total.waiting_seconds = seconds(meter_.waiting_seconds + arrays_->waited_seconds());
+  total.closing_seconds = seconds(meter_.closing_seconds);
+  total.peak_memory = static_cast<std::uint64_t>(comm_.max(static_cast<std::int64_t>(report.peak_memory)));
+  total.transport_seconds = seconds(report.transport_seconds);
+  total.transport_bytes = sum(report.transport_bytes);
+  total.transports = report.transport;
+  final_summary_ = total;
+  const char* wanted = std::getenv("WEIR_SUMMARY");
+  if (wanted != nullptr && std::string_view(wanted) == "1" && comm_.rank() == 0)
+    fmt::print(stderr, "{}", total.text());
+  return status;
+}
+
+State::~State() {
+  stop_ending_with_mpi();
+  if (arrays_) arrays_->disconnect();
+}
+
+Summary State::summary() const {
+  if (final_summary_) return *final_summary_;
+  Summary mine;
+  mine.files = meter_.files;
+  mine.writes = meter_.writes;
+  mine.bytes = meter_.bytes;
+  mine.storing_seconds = meter_.storing_seconds;
+  mine.sending_seconds = meter_.sending_seconds;
+  mine.waiting_seconds = meter_.waiting_seconds + arrays_->waited_seconds();
+  mine.closing_seconds = meter_.closing_seconds;
+  return mine;
+}
+
+// A program that finalises MPI without ending its session would leave the servers waiting, and itself with
+// them.
+void State::end_with_mpi() {
+  if (!conduit_) return;
+  const auto end_session = [](MPI_Comm, int, void* state, void*) -> int {
+    auto* self = static_cast<State*>(state);
+    self->hooked_ = false;
+    if (const Status ended = self->end(); !ended) fmt::print(stderr, "weir: {}\n", ended.error().message());
+    return MPI_SUCCESS;
+  };
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_session, &finalize_key_, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key_, this);
+  hooked_ = true;
+}
+
+void State::stop_ending_with_mpi() {
+  if (!hooked_ || !mpi_is_running()) return;
+  hooked_ = false;
+  const bool ended =
+      std::exchange(ended_, true);  // the callback that deleting the attribute calls does nothing
+  MPI_Comm_delete_attr(MPI_COMM_SELF, finalize_key_);
+  MPI_Comm_free_keyval(&finalize_key_);
+  ended_ = ended;
+}
+
+}  // namespace weir::session
