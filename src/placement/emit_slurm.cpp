@@ -69,9 +69,8 @@ Result<std::string> emit_arbitrary(const EmitRequest& request) {
   std::vector<Numbers> ranks(placement.hosts.size());
   for (std::uint32_t rank = 0; rank < placement.node_of.size(); ++rank)
     ranks[placement.node_of[rank]].push_back(rank);
-  const Numbers& longest =
-      *std::max_element(ranks.begin(), ranks.end(),
-                        [](const Numbers& a, const Numbers& b) { return a.size() < b.size(); });
+  const Numbers& longest = *std::max_element(
+      ranks.begin(), ranks.end(), [](const Numbers& a, const Numbers& b) { return a.size() < b.size(); });
   bool common = !placement.pus_of.empty();
   for (const Numbers& on_node : ranks) {
     for (std::size_t i = 0; common && i < on_node.size(); ++i)
@@ -83,8 +82,10 @@ Result<std::string> emit_arbitrary(const EmitRequest& request) {
   }
   std::string text = "#!/bin/sh\n# sh THIS-FILE PROGRAM ARGUMENTS, inside an allocation\n";
   if (!common && !placement.pus_of.empty())
-    text += "# Nodes need different bindings, which srun cannot say in this order: Weir binds by WEIR_PLAN.\n";
-  text += "SLURM_HOSTFILE=$(mktemp) || exit 1\nexport SLURM_HOSTFILE\ntrap 'rm -f \"$SLURM_HOSTFILE\"' EXIT\n";
+    text +=
+        "# Nodes need different bindings, which srun cannot say in this order: Weir binds by WEIR_PLAN.\n";
+  text +=
+      "SLURM_HOSTFILE=$(mktemp) || exit 1\nexport SLURM_HOSTFILE\ntrap 'rm -f \"$SLURM_HOSTFILE\"' EXIT\n";
   text += "cat > \"$SLURM_HOSTFILE\" <<'HOSTS'\n";
   for (const std::uint32_t node : placement.node_of) text += placement.hosts[node] + "\n";
   text += fmt::format("HOSTS\nsrun --ntasks={} --distribution=arbitrary{} {} \"$@\"\n",

@@ -72,10 +72,11 @@ Status Planner::measure() {
   for (const Node& node : platform_.nodes) {
     const std::uint32_t cores = cores_of[node.type];
     if (cores == 0 && mapping_.name == "hyperthread") {
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("mapping 'hyperthread' needs two hardware threads a core, but node '{}' has one",
-                              node.name),
-                  "use mapping 'consecutive' or 'oversubscribe'");
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("mapping 'hyperthread' needs two hardware threads a core, but node '{}' has one",
+                      node.name),
+          "use mapping 'consecutive' or 'oversubscribe'");
     }
     if (request_.node_size > cores && !request_.overfull) {
       return fail(ErrorCode::invalid_argument,
@@ -129,8 +130,8 @@ Result<Numbers> Planner::deal(const Numbers& rooms, std::uint32_t compute, bool 
 }
 
 Result<Layout> Planner::by_blocks(std::uint32_t nodes) {
-  const std::uint64_t ranks = request_.compute != 0 ? ranks_in_blocks(request_.compute)
-                                                    : std::uint64_t{nodes} * request_.node_size;
+  const std::uint64_t ranks =
+      request_.compute != 0 ? ranks_in_blocks(request_.compute) : std::uint64_t{nodes} * request_.node_size;
   const std::uint64_t needed = (ranks + ranks_per_node() - 1) / ranks_per_node();
   if (needed > nodes) {
     return fail(ErrorCode::invalid_argument,

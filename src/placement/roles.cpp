@@ -52,8 +52,7 @@ class Pairing {
     last_server_ = servers.back();
   }
   void split(Ranks group, std::uint32_t compute_per_server) {
-    const std::uint32_t serving =
-        servers_among(static_cast<std::uint32_t>(group.size()), compute_per_server);
+    const std::uint32_t serving = servers_among(static_cast<std::uint32_t>(group.size()), compute_per_server);
     deal(group.first(group.size() - serving), group.last(serving));
   }
   void join(std::uint32_t rank, std::uint32_t server) { server_of_[rank] = server; }
@@ -73,13 +72,12 @@ class Pairing {
 };
 
 void pair_by_blocks(const RolesRequest& request, Pairing& pairing) {
-  const std::uint64_t block = std::uint64_t{request.node_size} +
-                              servers_for(request.node_size, request.compute_per_server);
+  const std::uint64_t block =
+      std::uint64_t{request.node_size} + servers_for(request.node_size, request.compute_per_server);
   Numbers ranks(static_cast<std::size_t>(std::min<std::uint64_t>(block, request.ranks)));
   for (std::uint64_t first = 0; first < request.ranks; first += block) {
     std::iota(ranks.begin(), ranks.end(), static_cast<std::uint32_t>(first));
-    const Ranks group =
-        Ranks(ranks).first(static_cast<std::size_t>(std::min(block, request.ranks - first)));
+    const Ranks group = Ranks(ranks).first(static_cast<std::size_t>(std::min(block, request.ranks - first)));
     if (group.size() == 1) {
       pairing.join(group[0], pairing.last_server());
     } else {
@@ -143,8 +141,8 @@ Status check_request(const RolesRequest& request, const Mapping& mapping) {
   if (request.compute_per_server == 0)
     return fail(ErrorCode::invalid_argument, "0 compute ranks per server: give 1 or more");
   if (!request.node_of.empty() && request.node_of.size() != request.ranks) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("{} ranks, but the nodes of {} are known", request.ranks, request.node_of.size()));
+    return fail(ErrorCode::invalid_argument, fmt::format("{} ranks, but the nodes of {} are known",
+                                                         request.ranks, request.node_of.size()));
   }
   if (mapping.servers && request.ranks == 1) {
     return fail(ErrorCode::invalid_argument,

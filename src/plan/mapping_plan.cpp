@@ -55,7 +55,8 @@ std::vector<PairRow> pair_rows(const Plan& plan) {
       const std::uint32_t node = placement.node_of[rank];
       row.node = node < placement.hosts.size() ? placement.hosts[node] : std::to_string(node);
     }
-    if (paired) row.pair = serves[rank] != 0 ? format_numbers(clients[rank]) : std::to_string(server_of[rank]);
+    if (paired)
+      row.pair = serves[rank] != 0 ? format_numbers(clients[rank]) : std::to_string(server_of[rank]);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -27,8 +27,7 @@ Result<Topology> this_machine() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return fail(ErrorCode::io, "hwloc: making a topology failed");
   Topology topology(raw);
-  hwloc_topology_set_flags(raw,
-                           HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM);
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM);
   // Only hardware threads matter, and every rank of a job does this at the same time.
   hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
   if (hwloc_topology_load(raw) != 0) return fail(ErrorCode::io, "hwloc: reading this machine failed");
@@ -45,7 +44,8 @@ Numbers numbers_of(hwloc_const_bitmap_t bitmap) {
 }  // namespace
 
 Status bind_this_process(const std::vector<std::uint32_t>& pus) {
-  if (pus.empty()) return fail(ErrorCode::invalid_argument, "a process cannot be bound to no hardware thread");
+  if (pus.empty())
+    return fail(ErrorCode::invalid_argument, "a process cannot be bound to no hardware thread");
   WEIR_ASSIGN(const Topology topology, this_machine());
   const Bitmap wanted(hwloc_bitmap_alloc());
   for (const std::uint32_t pu : pus) hwloc_bitmap_set(wanted.get(), pu);
