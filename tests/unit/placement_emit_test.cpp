@@ -63,10 +63,11 @@ TEST(EmitOpenMpi, RankFile) {
 }
 
 TEST(EmitMpich, BindsByTheListOfANode) {
-  EXPECT_THAT(*emit_mpich(request_of({.mapping = "consecutive"}, "2x4", true)),
-              HasSubstr("exec mpiexec -hosts node1:4,node2:4 -bind-to user:0,1,2,3 -n 8 \"$@\"\n"));
+  EXPECT_THAT(
+      *emit_mpich(request_of({.mapping = "consecutive"}, "2x4", true)),
+      HasSubstr("exec \"${MPIEXEC:-mpiexec}\" -hosts node1:4,node2:4 -bind-to user:0,1,2,3 -n 8 \"$@\"\n"));
   EXPECT_THAT(*emit_mpich(request_of({.mapping = "thread", .compute = 2}, "2x1x2", false)),
-              HasSubstr("exec mpiexec -ppn 1 -bind-to user:0+1 -n 2 \"$@\"\n"));
+              HasSubstr("exec \"${MPIEXEC:-mpiexec}\" -ppn 1 -bind-to user:0+1 -n 2 \"$@\"\n"));
   // A node that is not full needs a list of its own.
   const std::string text =
       *emit_mpich(request_of({.mapping = "hyperthread", .compute = 3, .node_size = 2}, "2x2x2", true));

@@ -136,7 +136,8 @@ std::string host_slots(const Placement& placement) {
 
 }  // namespace
 
-Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_file_path) {
+Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_file_path,
+                                     const std::vector<std::string>& variables) {
   LauncherCommand command{.words = {build::mpiexec}};
   const std::string ranks = std::to_string(plan.ranks);
   const Placement& placement = plan.placement;
@@ -145,7 +146,10 @@ Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_f
 #if defined(OPEN_MPI)
   // Open MPI 5 knows no OS numbers in rank files: there the library binds.
   if (OMPI_MAJOR_VERSION < 5 && !placement.pus_of.empty()) {
-    WEIR_ASSIGN(command.rank_file, emit_openmpi(request));
+    // By its name also if it is this machine: "+n0" works only within an allocation.
+    EmitRequest named = request;
+    named.name_hosts = true;
+    WEIR_ASSIGN(command.rank_file, emit_openmpi(named));
     command.words.insert(command.words.end(), {"--mca", "rmaps_rank_file_physical", "1",
                                                "--use-hwthread-cpus", "--rankfile", rank_file_path});
     command.binds = true;
@@ -153,9 +157,10 @@ Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_f
     WEIR_TRY(check_emittable(request));
     command.words.insert(command.words.end(), {"--host", host_slots(placement)});
   }
-  command.words.insert(command.words.end(), {"-x", "WEIR_PLAN", "-n", ranks});
+  for (const std::string& variable : variables) command.words.insert(command.words.end(), {"-x", variable});
+  command.words.insert(command.words.end(), {"-n", ranks});
 #elif defined(MPICH_VERSION)
-  (void)rank_file_path;
+  (void)rank_file_path, (void)variables;  // Hydra passes the environment on
   if (!placement.node_of.empty()) {
     WEIR_ASSIGN(const MpichOptions options, mpich_options(request));
     command.words.insert(command.words.end(), options.words.begin(), options.words.end());
@@ -164,7 +169,7 @@ Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_f
     command.words.insert(command.words.end(), {"-n", ranks});
   }
 #else
-  (void)rank_file_path;
+  (void)rank_file_path, (void)variables;
   if (!here) {
     return fail(ErrorCode::unsupported, "this MPI's launcher is not known: it cannot be told where ranks go",
                 "start the program with it yourself, and WEIR_PLAN set");

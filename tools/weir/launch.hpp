@@ -36,12 +36,14 @@ struct Launch {
 // started. REQUIRES: a PassSignalsOn.
 Result<int> launch(const Launch& launch);
 
-// The launcher and its options for the ranks of a plan.
+// The launcher and its options for the ranks of a plan, which get these variables of the environment wherever
+// they run.
 struct LauncherCommand {
   std::vector<std::string> words;
-  std::string rank_file;  // its text, for Open MPI; the words have the file's name in place of "RANKFILE"
+  std::string rank_file;  // for Open MPI: the text of the file that the words name
   bool binds = false;     // the launcher binds the ranks to their hardware threads
 };
-Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_file_path);
+Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_file_path,
+                                     const std::vector<std::string>& variables);
 
 }  // namespace weir::cli

@@ -38,6 +38,7 @@ Result<std::string> text_of(const Plan& plan, const Arguments& arguments) {
                             .placement = plan.placement,
                             // Names that are made up (--platform archer2) are nothing to tell a launcher.
                             .name_hosts = !machine.hosts.empty() || !machine.hostfile.empty() ||
+                                          machine.platform.empty() || machine.platform == "this" ||
                                           machine.platform.ends_with(".json")};
   if (arguments.emit == "json") return plan_to_json(plan).dump(2) + "\n";
   if (arguments.emit == "slurm") return emit_slurm(request);

@@ -126,11 +126,13 @@ Result<int> run(const Arguments& arguments) {
   const std::string plan_file = replay              ? fs::absolute(arguments.plan).string()
                                 : arguments.dry_run ? "PLAN"
                                                     : folder.file("plan.json");
-  WEIR_ASSIGN(const LauncherCommand launcher, launcher_for(plan, rank_file));
-  Launch job{.words = launcher.words,
-             .environment = {{"WEIR_PLAN", plan_file}},
+  Launch job{.environment = {{"WEIR_PLAN", plan_file}},
              .share_cores = plan.placement.oversubscribe || plan.placement.pus_of.empty()};
   if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : job.environment) variables.push_back(name);
+  WEIR_ASSIGN(const LauncherCommand launcher, launcher_for(plan, rank_file, variables));
+  job.words = launcher.words;
   job.words.insert(job.words.end(), arguments.program.begin(), arguments.program.end());
 
   if (arguments.dry_run) {
