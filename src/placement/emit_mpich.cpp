@@ -64,7 +64,7 @@ Result<std::string> emit_mpich(const EmitRequest& request) {
   std::string text = "#!/bin/sh\n# sh THIS-FILE PROGRAM ARGUMENTS\n";
   if (!options.binds && !request.placement.pus_of.empty())
     text += "# Nodes need different bindings, which MPICH cannot say: Weir binds as WEIR_PLAN says.\n";
-  return text + fmt::format("exec mpiexec {} \"$@\"\n", fmt::join(options.words, " "));
+  return text + fmt::format("exec \"${{MPIEXEC:-mpiexec}}\" {} \"$@\"\n", fmt::join(options.words, " "));
 }
 
 }  // namespace weir

@@ -29,11 +29,11 @@ expect 0 'options of hdf5|deflate|alignment' "$weir" version --backends
 expect 2 'nosuch' "$weir" nosuch
 expect 2 'required|subcommand' "$weir"
 expect 0 'complete -F _weir weir' "$weir" completion
-bash -c "source <('$weir' completion); COMP_WORDS=(weir pl); COMP_CWORD=1; _weir; [ \"\${COMPREPLY[*]}\" = platform ]" || {
-  echo 'FAILED: completion of "weir pl"'
+bash -c "source <('$weir' completion); COMP_WORDS=(weir plat); COMP_CWORD=1; _weir; [ \"\${COMPREPLY[*]}\" = platform ]" || {
+  echo 'FAILED: completion of "weir plat"'
   failures=$((failures + 1))
 }
-for command in demo ls cat verify platform version completion; do expect 0 'Usage|Options' "$weir" "$command" --help; done
+for command in demo ls cat verify plan platform run version completion; do expect 0 'Usage|Options' "$weir" "$command" --help; done
 
 # The examples, and their files through every reading command.
 files=(wave.dat)

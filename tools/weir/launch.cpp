@@ -1,6 +1,7 @@
 #include "launch.hpp"
 
 #include <fmt/format.h>
+#include <mpi.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,18 +11,23 @@
 #include <filesystem>
 
 #include "build_info.hpp"
+#include "placement/emit.hpp"
 
 namespace weir::cli {
 
 namespace {
 
+constexpr int keep = 0;  // for setenv(): what the user set stays
+
 // What MPI has to be told before it runs as root, or more ranks than cores; harmless to the MPI library that
 // does not know it.
-void allow_root_and_oversubscription() {
-  constexpr int keep = 0;  // what the user set stays
-  for (const auto& [name, value] : {std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                    {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                    {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+void allow_root() {
+  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
+    ::setenv(name, "1", keep);
+}
+
+void allow_sharing_of_cores() {
+  for (const auto& [name, value] : {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
                                     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                     {"OMPI_MCA_mpi_yield_when_idle", "1"},
                                     {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
@@ -31,64 +37,146 @@ void allow_root_and_oversubscription() {
   }
 }
 
-pid_t launcher = 0;  // what a signal is passed on to; set before the handlers are
+// What a signal is passed on to; 0: nothing runs yet, and the signal is kept for it.
+volatile pid_t launcher = 0;
+volatile std::sig_atomic_t pending = 0;
 
-void pass_on(int signal) {
-  if (launcher > 0) ::kill(launcher, signal);
+constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, 3> previous{};
+
+void pass_on(int signal, siginfo_t* info, void*) {
+  if (launcher <= 0) {
+    pending = signal;
+  } else if (info->si_code != SI_KERNEL) {  // from the terminal it has reached the launcher as well
+    ::kill(launcher, signal);
+  }
 }
 
-// While the ranks run, an interrupt or a request to end goes to their launcher; this process stays to clean
-// up after them.
-class PassSignalsOn {
- public:
-  explicit PassSignalsOn(pid_t child) {
-    launcher = child;
-    for (std::size_t i = 0; i < signals.size(); ++i) previous_[i] = std::signal(signals[i], pass_on);
-  }
-  ~PassSignalsOn() {
-    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], previous_[i]);
-    launcher = 0;
-  }
-  PassSignalsOn(const PassSignalsOn&) = delete;
-  PassSignalsOn& operator=(const PassSignalsOn&) = delete;
-
- private:
-  static constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<void (*)(int), 3> previous_{};
-};
+// The child's part. Does not return.
+[[noreturn]] void become(const Launch& launch, std::vector<char*>& argv) {
+  for (const int signal : signals) std::signal(signal, SIG_DFL);
+  // mpiexec may give the ranks a terminal of its own making: whether there are colours is decided by ours.
+  if (isatty(STDOUT_FILENO) == 0) ::setenv("NO_COLOR", "1", 1);
+  allow_root();
+  if (launch.share_cores) allow_sharing_of_cores();
+  for (const auto& [name, value] : launch.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  ::execvp(argv[0], argv.data());
+  fmt::print(stderr, "weir: cannot start {}: {}\n", argv[0], std::strerror(errno));
+  ::_exit(127);
+}
 
 }  // namespace
+
+PassSignalsOn::PassSignalsOn() {
+  pending = 0;
+  launcher = 0;
+  struct sigaction action {};
+  action.sa_sigaction = pass_on;
+  action.sa_flags = SA_SIGINFO;
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &action, &previous[i]);
+}
+
+PassSignalsOn::~PassSignalsOn() {
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &previous[i], nullptr);
+  launcher = 0;
+}
+
+Result<int> launch(const Launch& launch) {
+  std::vector<std::string> words = launch.words;
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  if (pending != 0) return 128 + pending;
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return fail_errno(errno, "start", words[0]);
+  if (child == 0) become(launch, argv);
+  launcher = child;
+  if (pending != 0) ::kill(child, pending);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return fail_errno(errno, "wait for", words[0]);
+  }
+  launcher = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 Status run_ranks(int ranks, const std::vector<std::string>& arguments) {
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) return fail_errno(error.value(), "find this program", "/proc/self/exe");
-  std::vector<std::string> words = {build::mpiexec, "-n", std::to_string(ranks), self};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+  Launch ranks_of_weir{.words = {build::mpiexec, "-n", std::to_string(ranks), self}, .share_cores = true};
+  ranks_of_weir.words.insert(ranks_of_weir.words.end(), arguments.begin(), arguments.end());
+  const PassSignalsOn while_waiting;
+  WEIR_ASSIGN(const int code, launch(ranks_of_weir));
+  if (code == 0) return {};
+  const std::string how = code < 128 ? fmt::format("ended with code {}", code)
+                                     : fmt::format("was ended by signal {}", code - 128);
+  return fail(ErrorCode::io, fmt::format("{} -n {} {}", build::mpiexec, ranks, how));
+}
 
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+namespace {
 
-  const pid_t child = ::fork();
-  if (child < 0) return fail_errno(errno, "start", words[0]);
-  if (child == 0) {
-    // mpiexec may give the ranks a terminal of its own making: whether there are colours is decided by ours.
-    if (isatty(STDOUT_FILENO) == 0) ::setenv("NO_COLOR", "1", 1);
-    allow_root_and_oversubscription();
-    ::execvp(argv[0], argv.data());
-    fmt::print(stderr, "weir: cannot start {}: {}\n", words[0], std::strerror(errno));
-    ::_exit(127);
+// Whether the plan names this machine and no other: then no launcher needs to hear of hosts.
+bool runs_here(const Placement& placement) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return placement.hosts.size() <= 1 && (placement.hosts.empty() || placement.hosts[0] == host);
+}
+
+#ifdef OPEN_MPI
+std::string host_slots(const Placement& placement) {
+  std::string hosts;
+  for (const RankRun& run : rank_runs(placement))
+    hosts += fmt::format("{}{}:{}", hosts.empty() ? "" : ",", placement.hosts[run.node], run.count);
+  return hosts;
+}
+#endif
+
+}  // namespace
+
+Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_file_path,
+                                     const std::vector<std::string>& variables) {
+  LauncherCommand command{.words = {build::mpiexec}};
+  const std::string ranks = std::to_string(plan.ranks);
+  const Placement& placement = plan.placement;
+  const bool here = runs_here(placement);
+  const EmitRequest request{.roles = plan.roles, .placement = placement, .name_hosts = !here};
+#if defined(OPEN_MPI)
+  // Open MPI 5 knows no OS numbers in rank files: there the library binds.
+  if (OMPI_MAJOR_VERSION < 5 && !placement.pus_of.empty()) {
+    // By its name also if it is this machine: "+n0" works only within an allocation.
+    EmitRequest named = request;
+    named.name_hosts = true;
+    WEIR_ASSIGN(command.rank_file, emit_openmpi(named));
+    command.words.insert(command.words.end(), {"--mca", "rmaps_rank_file_physical", "1",
+                                               "--use-hwthread-cpus", "--rankfile", rank_file_path});
+    command.binds = true;
+  } else if (!placement.node_of.empty() && !here) {
+    WEIR_TRY(check_emittable(request));
+    command.words.insert(command.words.end(), {"--host", host_slots(placement)});
   }
-  const PassSignalsOn while_waiting(child);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return fail_errno(errno, "wait for", words[0]);
+  for (const std::string& variable : variables) command.words.insert(command.words.end(), {"-x", variable});
+  command.words.insert(command.words.end(), {"-n", ranks});
+#elif defined(MPICH_VERSION)
+  (void)rank_file_path, (void)variables;  // Hydra passes the environment on
+  if (!placement.node_of.empty()) {
+    WEIR_ASSIGN(const MpichOptions options, mpich_options(request));
+    command.words.insert(command.words.end(), options.words.begin(), options.words.end());
+    command.binds = options.binds;
+  } else {
+    command.words.insert(command.words.end(), {"-n", ranks});
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  const std::string how = WIFEXITED(status) ? fmt::format("ended with code {}", WEXITSTATUS(status))
-                                            : fmt::format("was ended by signal {}", WTERMSIG(status));
-  return fail(ErrorCode::io, fmt::format("{} -n {} {}", words[0], ranks, how));
+#else
+  (void)rank_file_path, (void)variables;
+  if (!here) {
+    return fail(ErrorCode::unsupported, "this MPI's launcher is not known: it cannot be told where ranks go",
+                "start the program with it yourself, and WEIR_PLAN set");
+  }
+  command.words.insert(command.words.end(), {"-n", ranks});
+#endif
+  return command;
 }
 
 }  // namespace weir::cli

@@ -1,10 +1,12 @@
-// Running this command again as several MPI ranks.
+// Running programs as MPI ranks, with the MPI library that Weir was built with.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "plan/plan.hpp"
 
 namespace weir::cli {
 
@@ -12,5 +14,36 @@ namespace weir::cli {
 // are allowed: demos and benchmarks mean it. An interrupt reaches the ranks; this process stays to clean up
 // after them.
 Status run_ranks(int ranks, const std::vector<std::string>& arguments);
+
+// While one of these lives, an interrupt or a request to end (SIGINT, SIGTERM, SIGHUP) does not end this
+// process: it goes to the launcher that launch() waits for, so that what was made for it can be removed
+// afterwards. At most one at a time.
+class PassSignalsOn {
+ public:
+  PassSignalsOn();
+  ~PassSignalsOn();
+  PassSignalsOn(const PassSignalsOn&) = delete;
+  PassSignalsOn& operator=(const PassSignalsOn&) = delete;
+};
+
+struct Launch {
+  std::vector<std::string> words;                  // the launcher, its options, the program, its arguments
+  std::map<std::string, std::string> environment;  // added to ours
+  bool share_cores = false;  // more ranks than cores: the launcher allows it, and waiting ranks yield
+};
+
+// Starts it and waits for its end. The exit code, or 128 + the signal that ended it; 127 if it could not be
+// started. REQUIRES: a PassSignalsOn.
+Result<int> launch(const Launch& launch);
+
+// The launcher and its options for the ranks of a plan, which get these variables of the environment wherever
+// they run.
+struct LauncherCommand {
+  std::vector<std::string> words;
+  std::string rank_file;  // for Open MPI: the text of the file that the words name
+  bool binds = false;     // the launcher binds the ranks to their hardware threads
+};
+Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_file_path,
+                                     const std::vector<std::string>& variables);
 
 }  // namespace weir::cli

@@ -37,10 +37,12 @@ int run(int argc, char** argv) {
   Context context;
 #ifdef WEIR_WITH_MPI
   add_demo_command(app, context);
+  add_run_command(app, context);
   add_ls_command(app, context);
   add_cat_command(app, context);
   add_verify_command(app, context);
 #endif
+  add_plan_command(app, context);
   add_platform_command(app, context);
   add_version_command(app, context);
   add_completion_command(app, context);

@@ -1,0 +1,190 @@
+// weir run: a program under a plan.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "commands.hpp"
+#include "core/file.hpp"
+#include "launch.hpp"
+#include "mapping_options.hpp"
+#include "plan/mapping_plan.hpp"
+#include "plan/plan_json.hpp"
+#include "plan/render.hpp"
+#include "platform/host_list.hpp"
+
+namespace weir::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Arguments {
+  MappingArguments mapping;
+  std::string plan;
+  bool summary = false;
+  bool dry_run = false;
+  std::vector<std::string> program;
+};
+
+// A folder for the plan and the rank file, removed with what is in it.
+class Folder {
+ public:
+  Folder() = default;
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  // Ranks on other nodes read the plan too: then it is in the current folder, which they are likely to share.
+  Status make(bool shared) {
+    const char* base = std::getenv("TMPDIR");
+    std::string path = shared                             ? fs::current_path().string() + "/.weir-run-XXXXXX"
+                       : base == nullptr || *base == '\0' ? "/tmp/weir-run-XXXXXX"
+                                                          : fs::absolute(base).string() + "/weir-run-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) return fail_errno(errno, "create a folder", path);
+    path_ = path;
+    return {};
+  }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+Result<Plan> make_plan(const Arguments& arguments) {
+  LayoutRequest layout = arguments.mapping.layout;
+  const PlatformRequest& machine = arguments.mapping.platform;
+  WEIR_TRY(in(find_mapping(layout.mapping), "--mapping"));
+  layout.overfull = true;
+  layout.spread = machine.nodes != 0 || !machine.hosts.empty() || !machine.hostfile.empty();
+  WEIR_ASSIGN(const Platform platform, platform_for(arguments.mapping));
+  return plan_mapping(layout, platform);
+}
+
+// A saved plan, for this machine or for nodes like it.
+Result<Plan> replay_plan(const Arguments& arguments) {
+  WEIR_ASSIGN(Plan plan, in(load_plan(arguments.plan), "--plan"));
+  if (plan.ranks == 0) {
+    if (arguments.mapping.layout.compute == 0) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--plan {}: the plan does not say how many ranks there are", arguments.plan),
+                  "add -n");
+    }
+    plan.ranks = arguments.mapping.layout.compute;
+    return plan;
+  }
+  if (arguments.mapping.layout.compute != 0) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--plan {} is for {} ranks, so -n cannot be given", arguments.plan, plan.ranks));
+  }
+  WEIR_ASSIGN(Platform platform, platform_for(arguments.mapping));
+  std::vector<Host> hosts;
+  for (const std::string& host : plan.placement.hosts) hosts.push_back({.name = host});
+  if (!hosts.empty()) WEIR_TRY(use_hosts(platform, hosts));
+  WEIR_TRY(in(check(plan, plan.ranks, platform), "--plan", arguments.plan));
+  return plan;
+}
+
+std::string who(const Plan& plan) {
+  const std::size_t servers = plan.roles.servers.size();
+  const std::size_t compute = plan.ranks - servers;
+  std::string text = fmt::format("{} compute rank{}", compute, compute == 1 ? "" : "s");
+  if (servers != 0) text += fmt::format(" and {} I/O server{}", servers, servers == 1 ? "" : "s");
+  return text;
+}
+
+std::string shell_quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                              "-_./=:,+@%") == std::string::npos)
+    return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+Result<int> run(const Arguments& arguments) {
+  if (arguments.plan.empty() == arguments.mapping.layout.mapping.empty()) {
+    return fail(ErrorCode::invalid_argument, arguments.plan.empty()
+                                                 ? "--mapping or --plan says where the I/O happens: give one"
+                                                 : "--mapping and --plan: only one of them can be given");
+  }
+  if (arguments.program.empty())
+    return fail(ErrorCode::invalid_argument, "no program: give it behind --, as in 'weir run ... -- ./app'");
+  const bool replay = !arguments.plan.empty();
+  WEIR_ASSIGN(const Plan plan, replay ? replay_plan(arguments) : make_plan(arguments));
+
+  // First, so that nothing is left behind whenever a signal comes.
+  const PassSignalsOn while_running;
+  Folder folder;
+  if (!arguments.dry_run) WEIR_TRY(folder.make(plan.placement.hosts.size() > 1));
+  const std::string rank_file = arguments.dry_run ? "RANKFILE" : folder.file("rankfile");
+  const std::string plan_file = replay              ? fs::absolute(arguments.plan).string()
+                                : arguments.dry_run ? "PLAN"
+                                                    : folder.file("plan.json");
+  Launch job{.environment = {{"WEIR_PLAN", plan_file}},
+             .share_cores = plan.placement.oversubscribe || plan.placement.pus_of.empty()};
+  if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : job.environment) variables.push_back(name);
+  WEIR_ASSIGN(const LauncherCommand launcher, launcher_for(plan, rank_file, variables));
+  job.words = launcher.words;
+  job.words.insert(job.words.end(), arguments.program.begin(), arguments.program.end());
+
+  if (arguments.dry_run) {
+    fmt::print("{}", render(plan));
+    for (const auto& [name, value] : job.environment) fmt::print("{}={} ", name, shell_quoted(value));
+    for (std::size_t i = 0; i < job.words.size(); ++i)
+      fmt::print("{}{}", shell_quoted(job.words[i]), i + 1 == job.words.size() ? "\n" : " ");
+    if (!launcher.rank_file.empty()) fmt::print("RANKFILE:\n{}", launcher.rank_file);
+    return 0;
+  }
+  if (!replay) WEIR_TRY(save_plan(plan, plan_file));
+  if (!launcher.rank_file.empty()) WEIR_TRY(write_text_atomically(rank_file, launcher.rank_file));
+  if (plan.placement.pus_of.empty() && plan.placement.oversubscribe)
+    fmt::print(stderr, "weir: {} are more than there are cores: they are not bound, and share them\n",
+               who(plan));
+  return launch(job);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("run", "Run a program under a plan: with I/O servers, where they help");
+  const auto arguments = std::make_shared<Arguments>();
+  add_mapping_options(*command, arguments->mapping);
+  command
+      ->add_option("--plan", arguments->plan,
+                   "A plan saved by 'weir plan --emit json', in place of --mapping")
+      ->option_text("FILE");
+  command->add_flag("--summary", arguments->summary, "The program prints at its end what its I/O cost");
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "Print the plan and the launch command, and run nothing");
+  command->add_option("program", arguments->program, "The program and its arguments, behind --")
+      ->option_text("PROGRAM...");
+  command->footer(
+      mappings_help() +
+      "\n"
+      "The exit code is the program's. The plan reaches it by WEIR_PLAN. On several hosts the plan is put "
+      "into "
+      "the\ncurrent folder, which they must share.\n"
+      "\n"
+      "Examples:\n"
+      "  weir run --mapping consecutive -n 4 -- ./app input.nml    4 compute ranks and 4 I/O servers\n"
+      "  weir run --mapping consecutive -n 12 --ratio 4 --summary -- ./app\n"
+      "  weir run --mapping thread -n 4 -- ./app                   an I/O thread in every rank\n"
+      "  weir run --mapping consecutive -n 64 --hosts node[1-8] -- ./app\n"
+      "  weir run --mapping hyperthread -n 4 --dry-run -- ./app    show what would be done\n"
+      "  weir plan --mapping consecutive -n 4 --json -o plan.json; weir run --plan plan.json -- ./app");
+  command->callback([arguments, &context] {
+    const auto code = run(*arguments);
+    context.exit_code = code ? *code : report(tl::make_unexpected(code.error()));
+  });
+}
+
+}  // namespace weir::cli
