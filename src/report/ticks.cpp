@@ -56,12 +56,15 @@ double Axis::position(double value) const {
 
 Axis linear_axis(double low, double high, int wanted) {
   // All values equal: some room around them, so that there is an axis at all. Beyond the last digits of a
-  // double there are no ticks.
-  const double least = std::max(std::abs(low), std::abs(high)) * 1e-9;
-  if (high - low <= least) {
-    const double room = low == 0 && high == 0 ? 1 : std::max(std::abs(high), std::abs(low)) * 0.5;
-    low -= low == 0 && high == 0 ? 0 : room;
-    high += room;
+  // double, and near its smallest numbers, there are no ticks.
+  constexpr double as_good_as_zero = 1e-290;
+  const double largest = std::max(std::abs(low), std::abs(high));
+  if (largest < as_good_as_zero) {
+    low = 0;
+    high = 1;
+  } else if (high - low <= largest * 1e-9) {
+    low -= largest * 0.5;
+    high += largest * 0.5;
   }
   const double rough = (high - low) / std::max(wanted, 1);
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -93,10 +96,10 @@ std::string format_number(double value) {
   if (value == 0) return "0";
   const double amount = std::abs(value);
   if (amount >= 999500 || amount < 0.0009995) {
-    int power = static_cast<int>(std::floor(std::log10(amount)));
-    double mantissa = value / std::pow(10.0, power);
-    if (std::abs(mantissa) >= 9.995) mantissa /= 10, ++power;
-    return without_trailing_zeros(fixed(mantissa, 2)) + "×10" + superscript(power);
+    const std::string text = fmt::format("{:.2e}", amount);  // "1.23e+06"
+    const std::size_t e = text.find('e');
+    return (value < 0 ? "−" : "") + without_trailing_zeros(text.substr(0, e)) + "×10" +
+           superscript(std::stoi(text.substr(e + 1)));
   }
   const int decimals = amount >= 99.95 ? 0 : amount >= 9.995 ? 1 : amount >= 0.9995 ? 2 : 3;
   return fixed(value, decimals);
