@@ -297,6 +297,11 @@ Status OutputFile::transfer(Known& known, const WriteRequest& request, const Box
 }
 
 Status OutputFile::write(const WriteRequest& request) {
+  const bool reduced = reduces(request.reduce) || (reducing_ && reducing_->knows(request.name));
+  return reduced ? write_reduced(request) : write_as_is(request);
+}
+
+Status OutputFile::write_as_is(const WriteRequest& request) {
   const auto operation = [&] { return describe_write(request.name, request.step); };
   Result<Resolved> resolved = in(resolve(request), operation, path());
   if (request.independent) {
@@ -344,7 +349,10 @@ Status OutputFile::write(const WriteRequest& request) {
 Status OutputFile::reserve(const std::string& name, Type type, const Extent& shape,
                            std::optional<std::int64_t> step) {
   const std::string operation = fmt::format("reserve variable '{}'{}", name, describe(step));
-  const Status usable = check_usable();
+  Status usable = check_usable();
+  if (usable && reducing_ && reducing_->knows(name))
+    usable = in(Status(fail(ErrorCode::unsupported, "a variable that is reduced has no room to reserve")),
+                operation, path());
   Result<backends::Variable> info = tl::make_unexpected(Failure{});
   if (usable) info = in(resolve_variable(name, type, shape, step), operation, path());
   const Status mine = usable ? (info ? Status() : Status(tl::make_unexpected(info.error()))) : usable;
@@ -451,6 +459,7 @@ Status OutputFile::close(const std::optional<Failure>& unseen) {
   if (mine && unseen) mine = tl::make_unexpected(*unseen);
   const Status outcome = [&]() -> Status {
     WEIR_TRY(mpi::vote(comm_, fmt::format("close '{}'", path()), mine));
+    if (reducing_) WEIR_TRY(reducing_->finish());
     WEIR_TRY(write_books());
     WEIR_TRY(settle(guarded([&] { return output_->close(); })));
     output_.reset();

@@ -15,6 +15,7 @@
 #include "backends/backend.hpp"
 #include "core/worker.hpp"
 #include "files/publish.hpp"
+#include "files/reducing_writer.hpp"
 
 namespace weir::files {
 
@@ -35,6 +36,7 @@ struct WriteRequest {
   const std::byte* data = nullptr;
   std::uint64_t elements = 0;
   bool independent = false;
+  Reduction reduce = {};  // what is stored of it (weir/types.hpp)
 };
 
 class OutputFile {
@@ -55,6 +57,7 @@ class OutputFile {
   bool is_open() const { return output_ != nullptr; }
   const mpi::Comm& comm() const { return comm_; }
   const std::string& path() const { return publication_.path(); }
+  std::uint64_t peak_reducing_memory() const;  // LOCAL: the most bytes that reductions held at once
 
  private:
   struct RankedBox {
@@ -82,6 +85,9 @@ class OutputFile {
   OutputFile(mpi::Comm comm, CreateOptions options, const backends::Entry& entry, Publication publication,
              std::unique_ptr<backends::Output> output);
 
+  Status write_as_is(const WriteRequest& request);
+  Status write_reduced(const WriteRequest& request);
+  ReducingWriter& reducing();
   Status check_usable() const;
   Status check_no_group(const std::string& name) const;
   Status check_limits(const std::string& name) const;
@@ -117,6 +123,7 @@ class OutputFile {
   std::int64_t last_step_ = 0;
   std::optional<Failure> lost_;
   std::unique_ptr<Worker> checksum_worker_;
+  std::unique_ptr<ReducingWriter> reducing_;  // once a write asked for it
 };
 
 }  // namespace weir::files

@@ -137,7 +137,8 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
                                        .step = options.step,
                                        .data = static_cast<const std::byte*>(data),
                                        .elements = elements,
-                                       .independent = options.independent});
+                                       .independent = options.independent,
+                                       .reduce = options.reduce});
   if (!state->status) impl_->failed.push_back(state);
   return Ticket(std::move(state));
 }
