@@ -229,7 +229,7 @@ TEST_P(Reductions, MisuseIsRefusedOnAllRanks) {
   expect_failure([&] { out.reserve("v", Type::float64, shape, 6); }, "no room to reserve");
   expect_failure([&] { write<float>(out, "v", shape, mine, 0, 6, mean).wait(); }, "first written as float64");
   if (size_ > 1) {
-    refused("v", 6, {.operation = "mean", .steps = rank_ == 0 ? 2U : 4U}, "");
+    refused("v", 6, {.operation = "mean", .steps = rank_ == 0 ? 2U : 4U}, "mean of 4 steps");
     // The first part twice, by two ranks: seen when the result is to be stored.
     const Box twice = part_of(shape, 0, rank_ == size_ - 1 ? 0 : rank_, 2);
     const bool overlap = rank_ == 0 || rank_ == size_ - 1;

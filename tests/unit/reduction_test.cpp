@@ -141,7 +141,7 @@ TEST(Reduction, WrongOnesAreRefused) {
   };
   EXPECT_EQ(message({}), "accepted");
   EXPECT_EQ(message({.operation = "mean", .steps = 3, .every = {1, 7}}), "accepted");
-  EXPECT_THAT(message({.operation = "maen", .steps = 3}), HasSubstr("did you mean 'mean'"));
+  EXPECT_THAT(message({.operation = "meann", .steps = 3}), HasSubstr("did you mean 'mean'"));
   EXPECT_THAT(message({.operation = "median"}), HasSubstr("no reduction 'median'"));
   EXPECT_THAT(message({.operation = "mean", .steps = 0}), HasSubstr("0 steps"));
   EXPECT_THAT(message({.steps = 4}), HasSubstr("4 steps without an operation"));
