@@ -1,4 +1,4 @@
-# What Weir is built from. Sets WEIR_HAVE_MPI, WEIR_HAVE_HDF5, WEIR_HAVE_ADIOS2 and the targets the modules link.
+# What Weir is built from. Sets WEIR_HAVE_MPI, WEIR_HAVE_HDF5, WEIR_HAVE_ADIOS2, WEIR_HAVE_CAIRO and the targets the modules link.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -69,7 +69,20 @@ if(WEIR_HAVE_MPI AND NOT WEIR_ADIOS2 STREQUAL "off")
   endif()
 endif()
 
-message(STATUS "Weir: MPI ${WEIR_HAVE_MPI} (${WEIR_MPI_FAMILY}), HDF5 ${WEIR_HAVE_HDF5}, ADIOS2 ${WEIR_HAVE_ADIOS2}")
+set(WEIR_HAVE_CAIRO FALSE)
+if(NOT WEIR_CAIRO MATCHES "^(auto|on|off)$")
+  message(FATAL_ERROR "WEIR_CAIRO is '${WEIR_CAIRO}'; it can be auto, on or off")
+elseif(NOT WEIR_CAIRO STREQUAL "off")
+  pkg_check_modules(cairo IMPORTED_TARGET cairo-png)
+  if(cairo_FOUND)
+    set(WEIR_HAVE_CAIRO TRUE)
+    set(WEIR_CAIRO_VERSION ${cairo_VERSION})
+  elseif(WEIR_CAIRO STREQUAL "on")
+    message(FATAL_ERROR "WEIR_CAIRO is on, and Cairo is not there: install libcairo2-dev")
+  endif()
+endif()
+
+message(STATUS "Weir: MPI ${WEIR_HAVE_MPI} (${WEIR_MPI_FAMILY}), HDF5 ${WEIR_HAVE_HDF5}, ADIOS2 ${WEIR_HAVE_ADIOS2}, Cairo ${WEIR_HAVE_CAIRO}")
 
 add_library(weir_build_flags INTERFACE)
 target_compile_options(weir_build_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wno-sign-conversion

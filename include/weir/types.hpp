@@ -70,6 +70,27 @@ constexpr Type type_of() {
   }
 }
 
+// What is stored of the steps and points that a program writes. The work is done by whoever writes the file:
+// the I/O servers, where there are any.
+//
+//     {.operation = "mean", .steps = 10}          one mean for every 10 steps
+//     {.every = {2, 2}}                           every second point along both dimensions: 0, 2, 4, ...
+//
+// A result carries the number of the last of its steps. Steps that are left over when the file is closed give
+// one more result, of fewer steps. NaN wins: a result of which any step is NaN is NaN.
+//
+// Types: the mean of integers is stored as float64, the sum of integers as int64 or uint64; everything else
+// keeps its type. Sums and means of float32 are formed in double precision. Complex numbers have no min and
+// max.
+struct Reduction {
+  std::string operation =
+      {};  // over steps: "mean", "min", "max", "sum", or "instant", the last; "": all are stored
+  std::uint64_t steps = 1;  // so many give one result
+  Extent every = {};        // every k-th point, k for each dimension; left out: all points
+
+  bool operator==(const Reduction&) const = default;
+};
+
 // Why an operation failed. The values are those of weir_status in weir.h: append only.
 enum class ErrorCode : int {
   ok = 0,

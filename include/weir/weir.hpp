@@ -71,6 +71,9 @@ struct WriteOptions {
   std::optional<std::int64_t> step =
       {};                    // left out: the array is written once; else steps count up, any increment
   bool independent = false;  // LOCAL: only this rank calls. The place must have been reserved
+  // Stores less than is written (types.hpp): the same in every write of the variable. The blocks of a rank
+  // stay the same within the steps of one result.
+  Reduction reduce = {};
 };
 
 struct ReadOptions {

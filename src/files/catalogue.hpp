@@ -33,6 +33,7 @@ struct WriteRequest {
   const std::byte* data = nullptr;
   std::uint64_t elements = 0;
   bool independent = false;
+  Reduction reduce = {};  // what is stored of it (weir/types.hpp)
 
   Heading heading() const { return {name, type, shape, step}; }
 };

@@ -269,6 +269,11 @@ Status OutputFile::store_independently(const Heading& heading, const SourceBlock
 }
 
 Status OutputFile::write(const WriteRequest& request) {
+  const bool reduced = reduces(request.reduce) || (reducing_ && reducing_->knows(request.name));
+  return reduced ? write_reduced(request) : write_as_is(request);
+}
+
+Status OutputFile::write_as_is(const WriteRequest& request) {
   Result<Catalogue::Resolved> resolved = tl::make_unexpected(Failure{});
   if (const Status usable = check_usable(); usable) {
     resolved = in(
@@ -295,7 +300,11 @@ Status OutputFile::write(const WriteRequest& request) {
 Status OutputFile::reserve(const Heading& heading) {
   const std::string operation = fmt::format("reserve variable '{}'{}", heading.name,
                                             heading.step ? fmt::format(", step {}", *heading.step) : "");
-  const Status usable = check_usable();
+  Status usable = check_usable();
+  if (usable && reducing_ && reducing_->knows(heading.name)) {
+    usable = in(Status(fail(ErrorCode::unsupported, "a variable that is reduced has no room to reserve")),
+                operation, path());
+  }
   Result<backends::Variable> info = tl::make_unexpected(Failure{});
   if (usable) info = in(catalogue_.resolve_variable(heading), operation, path());
   const Status mine = usable ? (info ? Status() : Status(tl::make_unexpected(info.error()))) : usable;
@@ -372,6 +381,7 @@ Status OutputFile::close(const std::optional<Failure>& unseen) {
   if (mine && unseen) mine = tl::make_unexpected(*unseen);
   const Status outcome = [&]() -> Status {
     WEIR_TRY(mpi::vote(comm_, fmt::format("close '{}'", path()), mine));
+    if (reducing_) WEIR_TRY(reducing_->finish());
     WEIR_TRY(write_books());
     WEIR_TRY(settle(guarded([&] { return output_->close(); })));
     output_.reset();

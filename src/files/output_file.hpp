@@ -15,6 +15,7 @@
 #include "core/worker.hpp"
 #include "files/catalogue.hpp"
 #include "files/publish.hpp"
+#include "files/reducing_writer.hpp"
 
 namespace weir::files {
 
@@ -58,6 +59,9 @@ class OutputFile {
   Result<Ongoing> begin(const Heading& heading, const std::vector<OwnedBox>& boxes, const Status& prior);
   // `mine` is what went wrong with the data on this process.
   Status store(const Ongoing& ongoing, std::span<const backends::SourceBlock> blocks, Status mine = {});
+  // The same for data of which less is stored. Instead of begin() and store(), and as often.
+  Status store_reduced(const Heading& heading, const Reduction& reduction,
+                       std::span<const ReducedBlock> blocks, const Status& mine);
   // LOCAL: into room that was reserved before.
   Status store_independently(const Heading& heading, const backends::SourceBlock& block);
 
@@ -67,6 +71,8 @@ class OutputFile {
   bool is_open() const { return output_ != nullptr; }
   const mpi::Comm& comm() const { return comm_; }
   const std::string& path() const { return publication_.path(); }
+  bool is_reduced(const std::string& name) const { return reducing_ && reducing_->knows(name); }  // LOCAL
+  std::uint64_t peak_reducing_memory() const;  // LOCAL: the most bytes that reductions held at once
 
  private:
   // What is known of a variable, the same on every rank but for the members marked "mine".
@@ -83,6 +89,11 @@ class OutputFile {
   OutputFile(mpi::Comm comm, CreateOptions options, const backends::Entry& entry, Publication publication,
              std::unique_ptr<backends::Output> output);
 
+  Status write_as_is(const WriteRequest& request);
+  Status write_reduced(const WriteRequest& request);
+  Status write_results(const backends::Variable& variable, std::optional<std::int64_t> step,
+                       std::span<const ReducedBlock> blocks);
+  ReducingWriter& reducing();
   Status check_usable() const;
   Result<Known*> make_room(const backends::Variable& info, std::optional<std::int64_t> step);
   Status define(const backends::Variable& info);
@@ -112,6 +123,7 @@ class OutputFile {
   std::map<std::string, Known> variables_;
   std::optional<Failure> lost_;
   std::unique_ptr<Worker> checksum_worker_;
+  std::unique_ptr<ReducingWriter> reducing_;  // once a write asked for it
 };
 
 }  // namespace weir::files

@@ -25,7 +25,7 @@ bool join(Box& box, const Box& next) {
 
 struct Group {
   Box box;
-  std::vector<const backends::SourceBlock*> members;
+  std::vector<const files::ReducedBlock*> members;
 };
 
 // Joins neighbours as long as any two become one: rows of tiles first, then the rows.
@@ -47,12 +47,12 @@ void join_neighbours(std::vector<Group>& groups, std::uint64_t most_elements) {
 
 }  // namespace
 
-MergedBlocks::MergedBlocks(std::span<const backends::SourceBlock> blocks, std::size_t element_size) {
+MergedBlocks::MergedBlocks(std::span<const files::ReducedBlock> blocks, std::size_t element_size) {
   std::vector<Group> groups;
-  for (const backends::SourceBlock& block : blocks) {
+  for (const files::ReducedBlock& block : blocks) {
     if (block.box.empty()) continue;
     if (volume(block.box.count) * element_size >= large) {
-      blocks_.push_back(block);
+      blocks_.push_back({block.box, block.data});
     } else {
       groups.push_back({block.box, {&block}});
     }
@@ -62,11 +62,11 @@ MergedBlocks::MergedBlocks(std::span<const backends::SourceBlock> blocks, std::s
   join_neighbours(groups, largest / element_size);
   for (const Group& group : groups) {
     if (group.members.size() == 1) {
-      blocks_.push_back(*group.members.front());
+      blocks_.push_back({group.box, group.members.front()->data});
       continue;
     }
     std::vector<std::byte>& copy = copies_.emplace_back(volume(group.box.count) * element_size);
-    for (const backends::SourceBlock* member : group.members)
+    for (const files::ReducedBlock* member : group.members)
       copy_shared(member->box, member->data, group.box, copy.data(), element_size);
     blocks_.push_back({group.box, copy.data()});
   }

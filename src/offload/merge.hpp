@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "backends/backend.hpp"
+#include "files/reducing_writer.hpp"
 
 namespace weir::offload {
 
 class MergedBlocks {
  public:
   // The blocks must not overlap. Blocks of 1 MiB and more stay as they are, without a copy.
-  MergedBlocks(std::span<const backends::SourceBlock> blocks, std::size_t element_size);
+  MergedBlocks(std::span<const files::ReducedBlock> blocks, std::size_t element_size);
   std::span<const backends::SourceBlock> blocks() const { return blocks_; }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "files/reduction.hpp"
+
 namespace weir::offload {
 
 namespace {
@@ -78,6 +80,8 @@ std::string to_letter(const Operation& operation) {
       json["region"] = operation.region;
       json["place"] = operation.place;
       json["pieces"] = operation.pieces;
+      if (files::reduces(operation.reduce))
+        json["reduce"] = {operation.reduce.operation, operation.reduce.steps, operation.reduce.every};
       [[fallthrough]];
     case Operation::Kind::reserve:
       json["name"] = operation.heading.name;
@@ -123,6 +127,11 @@ Operation from_letter(const Json& letter) {
       operation.region = letter.at("region");
       operation.place = letter.at("place");
       operation.pieces = letter.at("pieces");
+      if (letter.contains("reduce")) {
+        const Json& reduce = letter.at("reduce");
+        operation.reduce = {
+            .operation = reduce.at(0), .steps = reduce.at(1), .every = reduce.at(2).get<Extent>()};
+      }
       [[fallthrough]];
     case Operation::Kind::reserve:
       operation.heading = {.name = letter.at("name"),
@@ -178,10 +187,11 @@ std::string describe(const Operation& operation) {
              fmt::format(" checksums={} fsync={}", operation.options.checksums, operation.options.fsync);
     }
     case Operation::Kind::write:
-      return fmt::format("{} of file {}, type {}, shape {}",
+      return fmt::format("{} of file {}, type {}, shape {}, {} of {} steps, every {}",
                          files::describe_write(operation.heading.name, operation.heading.step),
                          operation.file, name_of(operation.heading.type),
-                         format_extent(operation.heading.shape));
+                         format_extent(operation.heading.shape), operation.reduce.operation,
+                         operation.reduce.steps, format_extent(operation.reduce.every));
     case Operation::Kind::reserve:
       return fmt::format("reserve variable '{}' of file {}, type {}, shape {}", operation.heading.name,
                          operation.file, name_of(operation.heading.type),

@@ -22,6 +22,7 @@ struct Operation {
   files::Heading heading;        // write, reserve
   Box box;                       // write
   bool independent = false;      // write: this rank only
+  Reduction reduce;              // write: what is stored of it
   backends::Attribute attribute;
   std::optional<Failure> unseen;  // this rank refuses; close: the file is not published
   bool later = false;             // close: the program does not know what has failed; nothing may have

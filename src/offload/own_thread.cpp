@@ -79,7 +79,8 @@ Status OwnThread::perform_on(OpenFile& open, const Operation& operation) {
                                .step = operation.heading.step,
                                .data = operation.data,
                                .elements = as_needed,
-                               .independent = operation.independent});
+                               .independent = operation.independent,
+                               .reduce = operation.reduce});
     case Operation::Kind::reserve:
       return open.file->reserve(operation.heading);
     case Operation::Kind::attribute:

@@ -60,6 +60,7 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
   write.kind = Operation::Kind::write;
   write.heading = request.heading();
   write.independent = request.independent;
+  write.reduce = request.reduce;
   auto resolved = in(
       catalogue_.resolve(request), [&] { return files::describe_write(request.name, request.step); }, path_);
   if (resolved && request.independent && resolved->fresh_slot) {

@@ -234,7 +234,7 @@ Status Server::carry_out() {
   auto open = find(first);
   if (first.kind == Operation::Kind::write) {
     if (!open) return tl::make_unexpected(open.error());  // the same on every server
-    const Status status = write(**open, {});
+    const Status status = write(**open);
     if (!status && !(*open)->failed) (*open)->failed = told(status.error());
     return status;
   }
@@ -266,8 +266,26 @@ Result<Server::OpenFile*> Server::find(const Operation& operation) {
   return &found->second;
 }
 
-Status Server::write(OpenFile& open, const Status& prior) {
-  const files::Heading heading = links_.front().queue.front().operation.heading;
+// The blocks of one round, and what is wrong with them.
+Result<std::vector<files::ReducedBlock>> Server::blocks_of(std::uint64_t round) const {
+  std::vector<files::ReducedBlock> blocks;
+  for (const Link& link : links_) {
+    const Arrived& arrived = link.queue.front();
+    const Operation& operation = arrived.operation;
+    if (round == 0 && operation.has_data() && operation.region != 0) {
+      WEIR_ASSIGN(const std::byte* data, find_in_region(link, operation));
+      blocks.push_back({operation.box, data, link.client.rank});
+    } else if (round < operation.pieces) {
+      const Piece& piece = arrived.pieces.front();
+      blocks.push_back({piece.box, link.client.mailbox.at(piece.place), link.client.rank});
+    }
+  }
+  return blocks;
+}
+
+Status Server::write(OpenFile& open) {
+  const Operation& first = links_.front().queue.front().operation;
+  const bool reduced = files::reduces(first.reduce) || open.file->is_reduced(first.heading.name);
   std::vector<files::OwnedBox> boxes;
   std::uint64_t rounds = 1;
   for (const Link& link : links_) {
@@ -276,35 +294,27 @@ Status Server::write(OpenFile& open, const Status& prior) {
     rounds = std::max(rounds, operation.pieces);
   }
   rounds = static_cast<std::uint64_t>(servers_.max(static_cast<std::int64_t>(rounds)));
-  Result<files::OutputFile::Ongoing> ongoing = tl::make_unexpected(Failure{});
-  {
+  std::optional<files::OutputFile::Ongoing> ongoing;
+  if (!reduced) {
     const Stopwatch watch(storing_seconds_);
-    ongoing = open.file->begin(heading, boxes, prior);
+    WEIR_ASSIGN(ongoing, open.file->begin(first.heading, boxes, {}));
   }
-  if (!ongoing) return tl::make_unexpected(ongoing.error());
   for (std::uint64_t round = 0; round < rounds; ++round) {
     WEIR_TRY(wait_until([&] {
       return std::all_of(links_.begin(), links_.end(), [&](const Link& link) {
         return link.queue.front().received > round || link.queue.front().operation.pieces <= round;
       });
     }));
-    std::vector<backends::SourceBlock> blocks;
-    Status mine;
-    for (const Link& link : links_) {
-      const Arrived& arrived = link.queue.front();
-      const Operation& operation = arrived.operation;
-      if (round == 0 && operation.has_data() && operation.region != 0) {
-        const auto data = find_in_region(link, operation);
-        if (data) blocks.push_back({operation.box, *data});
-        if (!data) mine = tl::make_unexpected(data.error());
-      } else if (round < operation.pieces) {
-        const Piece& piece = arrived.pieces.front();
-        blocks.push_back({piece.box, link.client.mailbox.at(piece.place)});
-      }
-    }
     const Stopwatch watch(storing_seconds_);
-    MergedBlocks merged(blocks, size_of(heading.type));
-    WEIR_TRY(open.file->store(*ongoing, merged.blocks(), mine));
+    const auto blocks = blocks_of(round);
+    const std::vector<files::ReducedBlock> there = blocks.value_or(std::vector<files::ReducedBlock>());
+    const Status mine = blocks ? Status() : Status(tl::make_unexpected(blocks.error()));
+    if (reduced) {
+      WEIR_TRY(open.file->store_reduced(first.heading, first.reduce, there, mine));
+    } else {
+      const MergedBlocks merged(there, size_of(first.heading.type));
+      WEIR_TRY(open.file->store(*ongoing, merged.blocks(), mine));
+    }
     for (Link& link : links_) {
       if (round < link.queue.front().operation.pieces) give_back(link, link.queue.front());
     }

@@ -70,7 +70,8 @@ class Server {
   Status carry_out();
   Status create(const Operation& operation);
   Result<OpenFile*> find(const Operation& operation);
-  Status write(OpenFile& open, const Status& prior);
+  Status write(OpenFile& open);
+  Result<std::vector<files::ReducedBlock>> blocks_of(std::uint64_t round) const;
   Status close(const Operation& operation);
   void write_alone(Link& link, Arrived& arrived);
   void share_memory(Link& link, const Operation& operation);

@@ -152,7 +152,8 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
                                     .step = options.step,
                                     .data = static_cast<const std::byte*>(data),
                                     .elements = elements,
-                                    .independent = options.independent});
+                                    .independent = options.independent,
+                                    .reduce = options.reduce});
   ++meter.writes;
   if (elements != as_needed) meter.bytes += elements * size_of(type);
   impl_->note(progress);

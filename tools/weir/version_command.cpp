@@ -40,7 +40,8 @@ Json build_json() {
                {"sanitizers", build::sanitizers},
                {"mpi", or_null(mpi_library())},
                {"hdf5", or_null(build::hdf5_version)},
-               {"adios2", or_null(build::adios2_version)}};
+               {"adios2", or_null(build::adios2_version)},
+               {"cairo", or_null(build::cairo_version)}};
   json["backends"] = Json::array();
 #ifdef WEIR_WITH_MPI
   for (const backends::Entry& entry : backends::table()) {
@@ -92,6 +93,7 @@ void print_version(const Arguments& arguments) {
   table.add({"MPI", or_without(mpi_library())});
   table.add({"HDF5", or_without(build::hdf5_version)});
   table.add({"ADIOS2", or_without(build::adios2_version)});
+  table.add({"Cairo", or_without(build::cairo_version)});
   table.add(
       {"compiler",
        fmt::format("{}, {}{}", build::compiler, build::build_type,
