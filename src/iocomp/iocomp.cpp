@@ -86,8 +86,9 @@ void fail_at_exit() {
 int finish(MPI_Comm, int, void*, void*) {
   for (const auto& instance : instances()) {
     Writer& writer = *instance->writer;
-    if (!writer.stopped()) writer.stop();
-    if (writer.failures() > 0) ends_badly = true;
+    const int before = writer.failures();
+    writer.stop();
+    if (writer.failures() > before) ends_badly = true;
   }
   instances().clear();
   return MPI_SUCCESS;

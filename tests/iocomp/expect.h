@@ -46,6 +46,14 @@ static inline void fill(double* data, int write, MPI_Comm comm, size_t size) {
   for (size_t i = 0; i < size; ++i) data[i] = element(write, start + i);
 }
 
+/* What an earlier run left must not be taken for the work of this one. COLLECTIVE. */
+static inline void empty_folder(MPI_Comm comm) {
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) EXPECT(system("rm -rf ./*") == 0);
+  MPI_Barrier(comm);
+}
+
 static inline int exists(const char* path) {
   struct stat info;
   return stat(path, &info) == 0;

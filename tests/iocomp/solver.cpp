@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_size(comm, &size);
 
+  empty_folder(comm);
   constexpr int sets = 3;
   std::vector<double> matrix(210);
   MPI_Request request;

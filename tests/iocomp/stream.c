@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
 
+  empty_folder(comm);
   winInits(&iocompParams, SIZE);
   for (int round = 0; round < ROUNDS; ++round) {
     for (int i = 0; i < ARRAYS; ++i) {
