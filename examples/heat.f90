@@ -55,7 +55,7 @@ program heat
                       left, 1, comm, MPI_STATUS_IGNORE, ierr)
     do j = 1, count
       if (begin + j == 1 .or. begin + j == columns) cycle
-      next(2:rows - 1, j) = 0.25_dp * (now(1:rows - 2, j) + now(3:rows, j) + now(2:rows - 1, j - 1) + now(2:rows - 1, j + 1))
+      next(2:rows - 1, j) = 0.25_dp * (now(2:rows - 1, j - 1) + now(2:rows - 1, j + 1) + now(1:rows - 2, j) + now(3:rows, j))
     end do
     now = next
   end do
