@@ -61,7 +61,7 @@ with weir.Session(mode=mode) as io:
         out_array = numpy.empty((4, 6))
         assert source.read("swapped", offset=(4 * rank, 0), out=out_array) is out_array
         assert (out_array == matrix).all()
-        assert "did you mean" in raises("not_found", source.read, "gasp")
+        assert "did you mean" in raises("not_found", source.read, "gap")
 
     # Weir's memory, overwritten without waiting, with all policies.
     for policy in ("automatic", "synchronous", "asynchronous", "throttled"):
@@ -92,7 +92,7 @@ with weir.Session(mode=mode) as io:
     raises("invalid_argument", out.close)
     comm.Barrier()
     assert not os.path.exists(path("bad.dat"))
-    assert "No such file" in raises("io", io.create, path("no/such/folder/x.dat"))
+    assert "No such file" in raises("not_found", io.create, path("no/such/folder/x.dat"))
     assert "wrote" in io.summary_text and io.summary["files"] >= 0
     if rank == 0:
         print("all right")

@@ -15,6 +15,8 @@ _NAMES = {code: name for name, code in CODES.items()}
 class Error(RuntimeError):
     """What failed, where and why, and what to do. name: "not_found", "io" and so on; code: its number."""
 
+    __module__ = "weir"
+
     def __init__(self, code, message):
         super().__init__(message)
         self.code = code
