@@ -3,6 +3,8 @@
  *     cases CASE ht|none
  */
 #include <iocomp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "expect.h"
 
@@ -192,6 +194,25 @@ static void fails(void) {
   free(a);
 }
 
+/* Counts how often the library asks for the disk, in this process. */
+static int syncs = 0;
+__attribute__((visibility("default"))) int fsync(int descriptor) {
+  ++syncs;
+  return (int)syscall(SYS_fsync, descriptor);
+}
+
+/* On disk, if asked. */
+static void synced(void) {
+  double* a = new_array(SIZE);
+  MPI_Request request;
+  send_named(a, &request, "synced.dat", 1, SIZE);
+  dataWait(&iocompParams, &request, a, "synced.dat");
+  stopSend(&iocompParams);
+  expect_bytes("synced.dat", 1, all(SIZE));
+  EXPECT(rank != 0 || split || syncs > 0);
+  free(a);
+}
+
 /* Forgets stopSend: MPI_Finalize must not hang, nor lose anything. Checked by the next run, "forgot". */
 static void forgets(void) {
   double* a = new_array(SIZE);
@@ -208,9 +229,9 @@ static const struct {
   const char* name;
   void (*run)(void);
   int library;
-} cases[] = {{"order", order, 0},     {"empty", empty, 0},     {"sizes", sizes, 0}, {"many", many, 0},
-             {"late", late, 0},       {"dropped", dropped, 0}, {"asks", asks, 0},   {"fails", fails, 1},
-             {"forgets", forgets, 0}, {"forgot", forgot, 0}};
+} cases[] = {{"order", order, 0},   {"empty", empty, 0},     {"sizes", sizes, 0},  {"many", many, 0},
+             {"late", late, 0},     {"dropped", dropped, 0}, {"asks", asks, 0},    {"fails", fails, 1},
+             {"synced", synced, 0}, {"forgets", forgets, 0}, {"forgot", forgot, 0}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
