@@ -68,6 +68,27 @@ typedef struct weir_session weir_session;
 typedef struct weir_file weir_file;
 typedef struct weir_reader weir_reader;
 typedef struct weir_ticket weir_ticket;
+typedef struct weir_memory weir_memory;
+
+/* How the I/O of a whole program is done. What is left out is as the plan of WEIR_PLAN says; without a plan,
+ * synchronous. Start from WEIR_SESSION_OPTIONS_INIT. */
+typedef struct weir_session_options {
+  const char* mode;            /* "synchronous", "servers", "thread"; NULL: left out */
+  const char* mapping;         /* of servers: "consecutive", "hyperthread", "oversubscribe"; NULL: left out */
+  uint32_t compute_per_server; /* how many compute ranks share a server; 0: one */
+  uint32_t node_size;          /* ranks on a node; 0: found out */
+  uint64_t budget; /* bytes of memory for data on its way, per server; 0: WEIR_BUDGET, else 1 GiB */
+} weir_session_options;
+#define WEIR_SESSION_OPTIONS_INIT \
+  { NULL, NULL, 0, 0, 0 }
+
+/* When a write of a file may return. */
+typedef enum weir_policy {
+  WEIR_AUTOMATIC = 0,    /* as the session does it */
+  WEIR_SYNCHRONOUS = 1,  /* when the data is in the file: the compute ranks write it themselves */
+  WEIR_ASYNCHRONOUS = 2, /* at once */
+  WEIR_THROTTLED = 3     /* at once, unless in_flight writes of this file are still on their way */
+} weir_policy;
 
 /* Start from WEIR_FILE_OPTIONS_INIT, so that options of later versions have their defaults. */
 typedef struct weir_file_options {
@@ -75,19 +96,55 @@ typedef struct weir_file_options {
   const char* options; /* of the backend: "deflate=4,shuffle=yes"; NULL: none */
   int checksums;
   int fsync;
+  weir_policy policy;
+  uint32_t in_flight; /* of WEIR_THROTTLED */
 } weir_file_options;
 #define WEIR_FILE_OPTIONS_INIT \
-  { NULL, NULL, 0, 0 }
+  { NULL, NULL, 0, 0, WEIR_AUTOMATIC, 1 }
+
+/* What the I/O of a session cost, so far. Times are those of the slowest rank. */
+typedef struct weir_summary {
+  uint64_t files;         /* that were closed */
+  uint64_t writes;        /* of all ranks */
+  uint64_t bytes;         /* of all ranks */
+  double storing_seconds; /* spent in the backend, by whoever writes */
+  double sending_seconds; /* the program spent in weir_write() */
+  double waiting_seconds; /* in weir_wait(), weir_wait_stored(), weir_fresh() */
+  double closing_seconds; /* in weir_create() and weir_close() */
+  uint64_t peak_memory;   /* most bytes of data a server held at once */
+} weir_summary;
 
 /* LOCAL. Of the last call in this thread that failed. Valid until the next call. */
 WEIR_C_API const char* weir_message(void);
 WEIR_C_API const char* weir_version(void); /* LOCAL */
 
+/* With I/O servers, the call does not return on them: they serve until the session ends on the compute ranks,
+ * finalise MPI and exit. `options` may be NULL. */
 WEIR_C_API weir_status weir_init(MPI_Comm comm, weir_session** session);
-WEIR_C_API weir_status weir_compute_comm(const weir_session* session, MPI_Comm* comm); /* LOCAL */
-/* Files must be closed before. Sets *session to NULL; NULL is allowed, here and in every call that ends
- * something. */
+WEIR_C_API weir_status weir_init_with(MPI_Comm comm, const weir_session_options* options,
+                                      weir_session** session);
+/* LOCAL: to be used by the program in place of the communicator it passed. */
+WEIR_C_API weir_status weir_compute_comm(const weir_session* session, MPI_Comm* comm);
+/* The same with communicators as Fortran and other languages hold them. */
+WEIR_C_API weir_status weir_init_f(MPI_Fint comm, const weir_session_options* options,
+                                   weir_session** session);
+WEIR_C_API weir_status weir_compute_comm_f(const weir_session* session, MPI_Fint* comm); /* LOCAL */
+/* What the I/O cost, as numbers, and as a few lines for a person (valid until the next call in this thread).
+ */
+WEIR_C_API weir_status weir_get_summary(const weir_session* session, weir_summary* summary);
+WEIR_C_API weir_status weir_summary_text(const weir_session* session, const char** text);
+/* Everything is in the files, I/O servers end. Files must be closed before. Sets *session to NULL; NULL is
+ * allowed, here and in every call that ends something. */
 WEIR_C_API weir_status weir_finalize(weir_session** session);
+
+/* LOCAL. Memory where an I/O server can read: what lies in it is written without a copy. Zeroed. */
+WEIR_C_API weir_status weir_allocate(weir_session* session, uint64_t bytes, weir_memory** memory,
+                                     void** data);
+/* LOCAL. To be called before the memory is overwritten as a whole: no ticket needs to be waited for. If it is
+ * still on its way into a file, *data becomes another place (its content unspecified); there are two, and if
+ * both are on their way, it waits. */
+WEIR_C_API weir_status weir_fresh(weir_memory* memory, void** data);
+WEIR_C_API weir_status weir_free(weir_memory** memory); /* LOCAL */
 
 /* `options` may be NULL. */
 WEIR_C_API weir_status weir_create(weir_session* session, const char* path, const weir_file_options* options,
@@ -104,8 +161,14 @@ WEIR_C_API weir_status weir_write_independent(weir_file* file, const char* name,
                                               const uint64_t* offset, const uint64_t* count, int64_t step);
 WEIR_C_API weir_status weir_reserve(weir_file* file, const char* name, weir_type type, int dimensions,
                                     const uint64_t* shape, int64_t step);
-WEIR_C_API weir_status weir_test(weir_ticket* ticket, int* done); /* LOCAL */
-WEIR_C_API weir_status weir_wait(weir_ticket** ticket); /* LOCAL; frees the ticket, sets it to NULL */
+/* All LOCAL, in any order. A ticket that is waited for is freed and set to NULL, whatever the outcome; copies
+ * of it refer to the same write. One that is dropped leaves its error to weir_close(). */
+WEIR_C_API weir_status weir_test(weir_ticket* ticket, int* done);   /* may the data be changed? */
+WEIR_C_API weir_status weir_stored(weir_ticket* ticket, int* done); /* is it in the file, or has it failed? */
+WEIR_C_API weir_status weir_wait(weir_ticket** ticket);             /* until the data may be changed */
+WEIR_C_API weir_status weir_wait_stored(weir_ticket** ticket);      /* until the data is in the file */
+WEIR_C_API weir_status weir_copy_ticket(const weir_ticket* ticket, weir_ticket** copy);
+WEIR_C_API weir_status weir_drop(weir_ticket** ticket);
 
 /* `variable` NULL: of the file. */
 WEIR_C_API weir_status weir_set_text(weir_file* file, const char* variable, const char* name,
@@ -121,6 +184,11 @@ WEIR_C_API weir_status weir_open(weir_session* session, const char* path, const 
  * array has none. */
 WEIR_C_API weir_status weir_inquire(const weir_reader* reader, const char* name, weir_type* type,
                                     int* dimensions, uint64_t* shape, uint64_t* steps);
+/* LOCAL. The names of what is in the file, by number from 0; WEIR_NOT_FOUND past the last. Valid until the
+ * reader is closed. */
+WEIR_C_API weir_status weir_variable_name(const weir_reader* reader, uint64_t index, const char** name);
+/* LOCAL. The step numbers of an array; `room` is that of `steps`, and what weir_inquire() says is enough. */
+WEIR_C_API weir_status weir_steps(const weir_reader* reader, const char* name, int64_t* steps, uint64_t room);
 WEIR_C_API weir_status weir_read(weir_reader* reader, const char* name, weir_type type, void* data,
                                  int dimensions, const uint64_t* offset, const uint64_t* count, int64_t step);
 WEIR_C_API weir_status weir_close_reader(weir_reader** reader);

@@ -1,5 +1,7 @@
 // The C interface over the C++ one: exceptions become codes, and a message kept per thread.
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <optional>
 
@@ -22,6 +24,9 @@ struct weir_reader {
 struct weir_ticket {
   weir::Ticket ticket;
 };
+struct weir_memory {
+  std::shared_ptr<weir::Memory> memory;
+};
 
 namespace {
 
@@ -29,6 +34,9 @@ using weir::Error;
 using weir::ErrorCode;
 
 thread_local std::string last_message;
+thread_local std::string last_summary;
+
+static_assert(static_cast<int>(weir::Policy::throttled) == WEIR_THROTTLED);
 
 weir_status failed(weir_status status, const std::string& message) {
   last_message = message;
@@ -91,7 +99,23 @@ weir::FileOptions file_options(const weir_file_options* options) {
   }
   result.checksums = options->checksums != 0;
   result.fsync = options->fsync != 0;
+  const int policy = static_cast<int>(options->policy);
+  if (policy >= WEIR_AUTOMATIC && policy <= WEIR_THROTTLED) {
+    result.policy = static_cast<weir::Policy>(policy);
+  } else {
+    result.options.insert({"policy", std::to_string(policy)});  // no backend has it: refused on all ranks
+  }
+  result.in_flight = options->in_flight;
   return result;
+}
+
+weir::SessionOptions session_options(const weir_session_options* options) {
+  if (options == nullptr) return {};
+  return {.mode = text_or_empty(options->mode),
+          .mapping = text_or_empty(options->mapping),
+          .compute_per_server = options->compute_per_server,
+          .node_size = options->node_size,
+          .budget = options->budget};
 }
 
 weir::Ticket write(weir_file* file, const char* name, weir_type type, const void* data,
@@ -110,10 +134,76 @@ const char* weir_version(void) {
 }
 
 weir_status weir_init(MPI_Comm comm, weir_session** session) {
+  return weir_init_with(comm, nullptr, session);
+}
+
+weir_status weir_init_with(MPI_Comm comm, const weir_session_options* options, weir_session** session) {
   return as_status([&] {
     require(session != nullptr, "the place for the session is a null pointer");
     *session = nullptr;
-    *session = new weir_session{weir::Session(comm)};
+    *session = new weir_session{weir::Session(comm, session_options(options))};
+  });
+}
+
+weir_status weir_init_f(MPI_Fint comm, const weir_session_options* options, weir_session** session) {
+  return weir_init_with(MPI_Comm_f2c(comm), options, session);
+}
+
+weir_status weir_compute_comm_f(const weir_session* session, MPI_Fint* comm) {
+  return as_status([&] {
+    require(session != nullptr && comm != nullptr,
+            "the session or the place for the communicator is a null pointer");
+    *comm = MPI_Comm_c2f(session->session.compute());
+  });
+}
+
+weir_status weir_get_summary(const weir_session* session, weir_summary* summary) {
+  return as_status([&] {
+    require(session != nullptr && summary != nullptr,
+            "the session or the place for the summary is a null pointer");
+    const weir::Summary known = session->session.summary();
+    *summary = {.files = known.files,
+                .writes = known.writes,
+                .bytes = known.bytes,
+                .storing_seconds = known.storing_seconds,
+                .sending_seconds = known.sending_seconds,
+                .waiting_seconds = known.waiting_seconds,
+                .closing_seconds = known.closing_seconds,
+                .peak_memory = known.peak_memory};
+  });
+}
+
+weir_status weir_summary_text(const weir_session* session, const char** text) {
+  return as_status([&] {
+    require(session != nullptr && text != nullptr, "the session or the place for the text is a null pointer");
+    last_summary = session->session.summary().text();
+    *text = last_summary.c_str();
+  });
+}
+
+weir_status weir_allocate(weir_session* session, uint64_t bytes, weir_memory** memory, void** data) {
+  return as_status([&] {
+    require(session != nullptr && memory != nullptr && data != nullptr,
+            "the session or the place for the memory is a null pointer");
+    *memory = nullptr;
+    *memory = new weir_memory{session->session.allocate_bytes(bytes)};
+    *data = (*memory)->memory->data();
+  });
+}
+
+weir_status weir_fresh(weir_memory* memory, void** data) {
+  return as_status([&] {
+    require(memory != nullptr && data != nullptr,
+            "the memory or the place for its address is a null pointer");
+    *data = memory->memory->fresh();
+  });
+}
+
+weir_status weir_free(weir_memory** memory) {
+  return as_status([&] {
+    if (memory == nullptr) return;
+    delete *memory;
+    *memory = nullptr;
   });
 }
 
@@ -127,9 +217,10 @@ weir_status weir_compute_comm(const weir_session* session, MPI_Comm* comm) {
 
 weir_status weir_finalize(weir_session** session) {
   return as_status([&] {
-    if (session == nullptr) return;
-    delete *session;
+    if (session == nullptr || *session == nullptr) return;
+    const std::unique_ptr<weir_session> owned(*session);
     *session = nullptr;
+    owned->session.end();
   });
 }
 
@@ -190,13 +281,44 @@ weir_status weir_test(weir_ticket* ticket, int* done) {
   });
 }
 
+weir_status weir_stored(weir_ticket* ticket, int* done) {
+  return as_status([&] {
+    require(ticket != nullptr && done != nullptr, "the ticket or the place for the answer is a null pointer");
+    *done = ticket->ticket.stored() ? 1 : 0;
+  });
+}
+
 weir_status weir_wait(weir_ticket** ticket) {
   return as_status([&] {
     if (ticket == nullptr || *ticket == nullptr) return;
-    weir::Ticket pending = (*ticket)->ticket;
+    const std::unique_ptr<weir_ticket> owned(*ticket);
+    *ticket = nullptr;
+    owned->ticket.wait();
+  });
+}
+
+weir_status weir_wait_stored(weir_ticket** ticket) {
+  return as_status([&] {
+    if (ticket == nullptr || *ticket == nullptr) return;
+    const std::unique_ptr<weir_ticket> owned(*ticket);
+    *ticket = nullptr;
+    owned->ticket.wait_stored();
+  });
+}
+
+weir_status weir_copy_ticket(const weir_ticket* ticket, weir_ticket** copy) {
+  return as_status([&] {
+    require(ticket != nullptr && copy != nullptr, "the ticket or the place for its copy is a null pointer");
+    *copy = nullptr;
+    *copy = new weir_ticket{ticket->ticket};
+  });
+}
+
+weir_status weir_drop(weir_ticket** ticket) {
+  return as_status([&] {
+    if (ticket == nullptr) return;
     delete *ticket;
     *ticket = nullptr;
-    pending.wait();
   });
 }
 
@@ -250,6 +372,26 @@ weir_status weir_inquire(const weir_reader* reader, const char* name, weir_type*
     if (shape == nullptr) return;
     require(room >= *dimensions, "the room for the shape is smaller than the number of dimensions");
     std::memcpy(shape, info.shape.data(), info.shape.size() * sizeof(std::uint64_t));
+  });
+}
+
+weir_status weir_variable_name(const weir_reader* reader, uint64_t index, const char** name) {
+  return as_status([&] {
+    require(reader != nullptr && name != nullptr, "the reader or the place for the name is a null pointer");
+    const auto& variables = reader->reader.variables();
+    if (index >= variables.size())
+      throw Error(ErrorCode::not_found, -1, "the file has no array of this number; count from 0");
+    *name = variables[index].name.c_str();
+  });
+}
+
+weir_status weir_steps(const weir_reader* reader, const char* name, int64_t* steps, uint64_t room) {
+  return as_status([&] {
+    require(reader != nullptr && name != nullptr, "the reader or the name is a null pointer");
+    const weir::VariableInfo& info = reader->reader.variable(name);
+    require(room >= info.steps.size() && (steps != nullptr || info.steps.empty()),
+            "the room for the steps is smaller than their number");
+    std::copy(info.steps.begin(), info.steps.end(), steps);
   });
 }
 

@@ -25,3 +25,28 @@ separate_arguments(words UNIX_COMMAND "${words}")
 run(${MPICXX} -std=c++20 ${flags} ${CONSUMER}/consumer.cpp -o ${WORK}/by-pkg-config ${words} -Wl,-rpath,${WORK}/moved/${LIBDIR})
 run(${MPIEXEC} -n 2 ${WORK}/by-pkg-config ${WORK}/pkg.dat)
 run(${WORK}/moved/bin/weir verify ${WORK}/pkg.dat)
+
+# As the makefile of an iocomp program does it.
+set(IOCOMP_DIR ${WORK}/moved/${LIBDIR}/weir/iocomp)
+run(${MPICC} ${flags} ${CONSUMER}/iocomp.c -o ${WORK}/iocomp -I${IOCOMP_DIR}/include -L${IOCOMP_DIR}/lib -liocomp -Wl,-rpath,${IOCOMP_DIR}/lib)
+execute_process(COMMAND ${MPIEXEC} -n 2 ${WORK}/iocomp WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY)
+file(SIZE ${WORK}/mpiio.dat size)
+if(NOT size EQUAL 48)
+  message(FATAL_ERROR "the iocomp program left ${size} bytes")
+endif()
+
+# The Fortran module, by find_package and from its sources; the Python package.
+if(FORTRAN)
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER}/fortran -B ${WORK}/build-fortran -DCMAKE_PREFIX_PATH=${WORK}/moved)
+  run(${CMAKE_COMMAND} --build ${WORK}/build-fortran)
+  run(${MPIEXEC} -n 2 ${WORK}/build-fortran/from-package ${WORK}/fortran.dat)
+  run(${MPIEXEC} -n 2 ${WORK}/build-fortran/from-sources ${WORK}/fortran.dat)
+endif()
+if(PYTHON)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${WORK}/moved/${LIBDIR}/weir/python --unset=WEIR_LIBRARY
+    /usr/bin/python3 -c "import mpi4py; mpi4py.rc.initialize = False; import weir; print(weir.version())"
+    RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(result AND NOT text MATCHES "No module named|another MPI|No such file or directory: '/usr/bin/python3'")
+    message(FATAL_ERROR "import weir: ${text}")
+  endif()
+endif()

@@ -1,0 +1,111 @@
+/* The C interface: what wave.c does not show. c_test FILE [MODE] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weir/weir.h"
+
+#define SIZE 100
+
+static void give_up(int line, const char* what) {
+  fprintf(stderr, "c_test.c:%d: %s (last message: %s)\n", line, what, weir_message());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+#define EXPECT(condition)                            \
+  do {                                               \
+    if (!(condition)) give_up(__LINE__, #condition); \
+  } while (0)
+#define OK(call) EXPECT((call) == WEIR_OK)
+
+int main(int argc, char** argv) {
+  weir_session* io = NULL;
+  weir_file* out = NULL;
+  weir_reader* in = NULL;
+  weir_ticket *ticket = NULL, *copy = NULL;
+  weir_memory* memory = NULL;
+  weir_summary summary;
+  weir_session_options how = WEIR_SESSION_OPTIONS_INIT;
+  weir_file_options options = WEIR_FILE_OPTIONS_INIT;
+  MPI_Comm comm;
+  MPI_Fint handle;
+  void* place = NULL;
+  const char* text = NULL;
+  int rank, ranks, done = 0;
+
+  if (argc < 2) return 2;
+  MPI_Init(&argc, &argv);
+  if (argc > 2) how.mode = argv[2];
+  OK(weir_init_f(MPI_Comm_c2f(MPI_COMM_WORLD), &how, &io));
+  OK(weir_compute_comm(io, &comm));
+  OK(weir_compute_comm_f(io, &handle));
+  EXPECT(MPI_Comm_f2c(handle) == comm);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  const uint64_t shape[1] = {SIZE * (uint64_t)ranks};
+  const uint64_t offset[1] = {SIZE * (uint64_t)rank};
+  const uint64_t count[1] = {SIZE};
+
+  /* Memory that is written without a copy, and overwritten without waiting. */
+  OK(weir_allocate(io, SIZE * sizeof(int32_t), &memory, &place));
+  for (int i = 0; i < SIZE; ++i) EXPECT(((int32_t*)place)[i] == 0);
+  options.policy = WEIR_THROTTLED;
+  options.in_flight = 2;
+  OK(weir_create(io, argv[1], &options, &out));
+  for (int step = 0; step < 5; ++step) {
+    OK(weir_fresh(memory, &place));
+    for (int i = 0; i < SIZE; ++i) ((int32_t*)place)[i] = 1000 * step + rank;
+    OK(weir_write(out, "v", WEIR_INT32, place, 1, shape, offset, count, 10 * step, &ticket));
+    if (step == 4) OK(weir_copy_ticket(ticket, &copy));
+    OK(step % 2 == 0 ? weir_drop(&ticket) : weir_wait(&ticket));
+    EXPECT(ticket == NULL);
+  }
+  OK(weir_test(copy, &done));
+  OK(weir_wait_stored(&copy));
+  EXPECT(copy == NULL);
+  OK(weir_wait_stored(&copy)); /* nothing to wait for */
+  OK(weir_write(out, "once", WEIR_INT32, place, 1, shape, offset, count, WEIR_NO_STEP, &ticket));
+  do OK(weir_stored(ticket, &done));
+  while (!done);
+  OK(weir_wait(&ticket));
+  OK(weir_close(&out));
+  OK(weir_free(&memory));
+  OK(weir_free(&memory));
+
+  /* A wrong write: told by the ticket. A wrong policy: by the call, on all ranks. */
+  OK(weir_create(io, argv[1], NULL, &out));
+  OK(weir_write(out, "v", WEIR_INT32, &rank, 1, count, shape, count, WEIR_NO_STEP, &ticket));
+  EXPECT(weir_wait(&ticket) == WEIR_INVALID_ARGUMENT);
+  EXPECT(strstr(weir_message(), "v") != NULL);
+  int32_t nothing[SIZE] = {0};
+  OK(weir_write(out, "v", WEIR_INT32, nothing, 1, shape, offset, count, 0, NULL));
+  for (int step = 1; step < 5; ++step) {
+    for (int i = 0; i < SIZE; ++i) nothing[i] = 1000 * step + rank;
+    OK(weir_write(out, "v", WEIR_INT32, nothing, 1, shape, offset, count, 10 * step, NULL));
+  }
+  OK(weir_close(&out));
+  options.policy = (weir_policy)17;
+  EXPECT(weir_create(io, "never.dat", &options, &out) == WEIR_INVALID_ARGUMENT);
+  EXPECT(strstr(weir_message(), "policy") != NULL);
+
+  /* What is in the file. */
+  OK(weir_open(io, argv[1], NULL, &in));
+  OK(weir_variable_name(in, 0, &text));
+  EXPECT(strcmp(text, "v") == 0);
+  EXPECT(weir_variable_name(in, 1, &text) == WEIR_NOT_FOUND);
+  int64_t steps[5];
+  EXPECT(weir_steps(in, "v", steps, 4) == WEIR_INVALID_ARGUMENT);
+  OK(weir_steps(in, "v", steps, 5));
+  EXPECT(steps[0] == 0 && steps[4] == 40);
+  int32_t back[SIZE];
+  OK(weir_read(in, "v", WEIR_INT32, back, 1, offset, count, 40));
+  for (int i = 0; i < SIZE; ++i) EXPECT(back[i] == 4000 + rank);
+  OK(weir_close_reader(&in));
+
+  OK(weir_get_summary(io, &summary));
+  OK(weir_summary_text(io, &text));
+  EXPECT(strstr(text, "wrote") != NULL);
+  OK(weir_finalize(&io));
+  OK(weir_finalize(&io));
+  MPI_Finalize();
+  return 0;
+}

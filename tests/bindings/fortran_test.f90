@@ -1,0 +1,89 @@
+! The Fortran module: all kinds and ranks, order of dimensions, errors. fortran_test FILE [MODE]
+program fortran_test
+  use mpi_f08
+  use weir
+  use weir_f08
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  implicit none
+
+  type(weir_session) :: io
+  type(weir_session_options) :: how
+  type(weir_file) :: out
+  type(weir_file_options) :: options
+  type(weir_reader) :: in
+  type(weir_ticket) :: ticket, other
+  type(weir_summary) :: summary
+  type(MPI_Comm) :: comm
+  integer :: rank, ranks, i, j, k, status
+  character(300) :: path, mode, message
+  real(real32), asynchronous :: a1(5)
+  real(real64), asynchronous :: a2(3, 4)
+  integer(int32), asynchronous :: a3(2, 3, 4)
+  integer(int64), asynchronous :: wide(6, 2)
+  real(real32) :: b1(5)
+  real(real64) :: b2(3, 4), row(12)
+  integer(int32) :: b3(2, 3, 4)
+  integer(int64) :: c2(6, 2)
+  integer(weir_size) :: at
+
+  call get_command_argument(1, path)
+  call get_command_argument(2, mode)
+  if (mode /= '') how%mode = trim(mode)
+  call MPI_Init()
+  call weir_init(io, MPI_COMM_WORLD, how)
+  call weir_compute_comm(io, comm)
+  call MPI_Comm_rank(comm, rank)
+  call MPI_Comm_size(comm, ranks)
+  at = rank
+
+  a1 = [(real(10 * rank + i, real32), i=1, 5)]
+  do concurrent(i=1:3, j=1:4)
+    a2(i, j) = 100 * rank + 10 * j + i
+  end do
+  do concurrent(i=1:2, j=1:3, k=1:4)
+    a3(i, j, k) = 1000 * rank + 100 * k + 10 * j + i
+  end do
+  wide = reshape([(int(100 * rank + i, int64), i=1, 12)], [6, 2])
+
+  options%policy = WEIR_THROTTLED
+  options%in_flight = 3
+  call io%create(out, path, options)
+  call out%write('a1', a1, shape=[5_weir_size * ranks], offset=[5 * at], ticket=ticket)
+  call out%write('a2', a2, shape=[3_weir_size, 4_weir_size * ranks], offset=[0_weir_size, 4 * at], ticket=other)
+  call other%wait()
+  call ticket%wait()
+  if (.not. (ticket%test() .and. ticket%stored())) error stop 'a ticket that was waited for is not done'
+  call out%write('a3', a3, shape=[2_weir_size, 3_weir_size, 4_weir_size * ranks], offset=[0_weir_size, 0_weir_size, 4 * at], &
+                 step=7)
+  call out%write('wide', wide, shape=[6_weir_size, 2_weir_size * ranks], offset=[0_weir_size, 2 * at], ticket=ticket)
+  call ticket%wait_stored()
+
+  ! Errors are values when asked for.
+  call out%write('a2', a2(1:3:2, :), stat=status, errmsg=message)
+  if (status /= WEIR_INVALID_ARGUMENT .or. index(message, 'gaps') == 0) error stop 'a section with gaps was taken'
+  call out%write('a2', a2, shape=[3_weir_size], stat=status)
+  if (status /= WEIR_INVALID_ARGUMENT) error stop 'a shape of another rank was taken'
+  call out%write('none', a1, offset=[77_weir_size], stat=status, errmsg=message)
+  if (status /= WEIR_INVALID_ARGUMENT .or. index(message, 'none') == 0) error stop 'a block outside of its array was taken'
+  call out%close()
+  call io%open(in, 'no such file', stat=status)
+  if (status /= WEIR_IO .and. status /= WEIR_NOT_FOUND) error stop 'a file that is not there was opened'
+
+  call io%open(in, path)
+  if (any(in%shape_of('a3') /= [2, 3, 4 * ranks])) error stop 'shape of a3'
+  call in%read('a1', b1, offset=[5 * at])
+  call in%read('a2', b2, offset=[0_weir_size, 4 * at])
+  call in%read('a3', b3, offset=[0_weir_size, 0_weir_size, 4 * at], step=7)
+  call in%read('wide', c2, offset=[0_weir_size, 2 * at])
+  if (any(b1 /= a1)) error stop 'a1 came back differently'
+  if (any(b2 /= a2)) error stop 'a2 came back differently'
+  if (any(b3 /= a3)) error stop 'a3 came back differently'
+  if (any(c2 /= wide)) error stop 'wide came back differently'
+  call in%read('a2', row, stat=status)
+  if (status == WEIR_OK) error stop 'two dimensions were read as one'
+  call in%close()
+  summary = io%summary()
+  if (summary%files < 0) error stop 'summary'
+  call io%finalize()
+  call MPI_Finalize()
+end program fortran_test

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""The Python package: types, layouts, memory, errors, lives of arrays. test_python.py FOLDER [MODE], under mpiexec."""
+
+import gc
+import os
+import sys
+
+import numpy
+from mpi4py import MPI
+
+import weir
+
+folder = sys.argv[1]
+mode = sys.argv[2] if len(sys.argv) > 2 else None
+
+
+def raises(name, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except weir.Error as error:
+        assert error.name == name, (error.name, str(error))
+        return str(error)
+    raise AssertionError("no weir.Error")
+
+
+def path(name):
+    return os.path.join(folder, name)
+
+
+with weir.Session(mode=mode) as io:
+    comm = io.compute
+    assert isinstance(comm, MPI.Intracomm)
+    rank, ranks = comm.rank, comm.size
+    comm.Barrier()
+    assert weir.version().startswith("weir ")
+
+    # Every type; arrays with gaps, of Fortran order, of foreign byte order. Nobody keeps array or ticket.
+    types = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 longdouble complex64 complex128".split()
+    with io.create(path("types.dat")) as out:
+        for name in types:
+            out.write(name, numpy.arange(rank, rank + 4).astype(name), shape=(4 * ranks,), offset=(4 * rank,))
+            gc.collect()
+        matrix = numpy.arange(24.0).reshape(4, 6) + 100 * rank
+        out.write("gaps", matrix[:, ::2], shape=(4 * ranks, 3), offset=(4 * rank, 0)).wait()
+        out.write("turned", matrix.T, shape=(6, 4 * ranks), offset=(0, 4 * rank)).wait()
+        out.write("swapped", matrix.astype(">f8"), shape=(4 * ranks, 6), offset=(4 * rank, 0)).wait()
+        out.write("empty", matrix[:0], shape=(0, 6)).wait()
+        out.set_attribute("title", "of the file")
+        out.set_attribute("limits", [1.5, 2.5], variable="gaps")
+        assert "dimensions" in raises("invalid_argument", out.write, "bad", matrix, shape=(4,))
+        raises("invalid_argument", out.write, "bad", numpy.array(["text"]))
+    with io.open(path("types.dat")) as source:
+        assert set(types) <= set(source.variables)
+        for name in types:
+            found = source.variable(name)
+            assert found.dtype == numpy.dtype(name) and found.shape == (4 * ranks,) and found.steps == ()
+            back = source.read(name, offset=(4 * rank,), count=(4,))
+            assert (back == numpy.arange(rank, rank + 4).astype(name)).all()
+        assert (source.read("gaps")[4 * rank:4 * rank + 4] == matrix[:, ::2]).all()
+        assert (source.read("turned", offset=(0, 4 * rank), count=(6, 4)) == matrix.T).all()
+        out_array = numpy.empty((4, 6))
+        assert source.read("swapped", offset=(4 * rank, 0), out=out_array) is out_array
+        assert (out_array == matrix).all()
+        assert "did you mean" in raises("not_found", source.read, "gap")
+
+    # Weir's memory, overwritten without waiting, with all policies.
+    for policy in ("automatic", "synchronous", "asynchronous", "throttled"):
+        field = io.allocate((3, 5), numpy.float32)
+        assert (field == 0).all() and field.dtype == numpy.float32
+        with io.create(path(policy + ".dat"), policy=policy, in_flight=2) as out:
+            for step in range(6):
+                field = io.fresh(field)
+                field[:] = 10 * step + rank
+                ticket = out.write("f", field, shape=(3 * ranks, 5), offset=(3 * rank, 0), step=step)
+            ticket.wait()
+            ticket.wait_stored()
+            ticket.wait()
+            assert ticket.test() and ticket.stored()
+        with io.open(path(policy + ".dat")) as source:
+            assert source.variable("f").steps == tuple(range(6))
+            for step in range(6):
+                back = source.read("f", step=step)
+                assert (back == 10 * step + numpy.repeat(numpy.arange(ranks), 3)[:, None]).all(), (policy, step)
+    raises("invalid_argument", io.fresh, numpy.zeros(3))
+    raises("invalid_argument", io.create, path("x.dat"), policy="sometimes")
+
+    # Errors arrive with the ticket, or, if nobody asks, with close().
+    out = io.create(path("bad.dat"))
+    ticket = out.write("v", numpy.zeros(3), shape=(2,))
+    raises("invalid_argument", ticket.wait)
+    out.write("v", numpy.zeros(3), shape=(2,))
+    raises("invalid_argument", out.close)
+    comm.Barrier()
+    assert not os.path.exists(path("bad.dat"))
+    assert "No such file" in raises("not_found", io.create, path("no/such/folder/x.dat"))
+    assert "wrote" in io.summary_text and io.summary["files"] >= 0
+    if rank == 0:
+        print("all right")
