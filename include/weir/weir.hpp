@@ -230,6 +230,8 @@ struct Summary {
   double closing_seconds = 0;     // in create() and close()
   std::uint64_t peak_memory = 0;  // most bytes of data a server held at once
   std::string transports;         // how the data went: "shared memory", "MPI", ...
+  // Bytes that went to the servers (or threads) by second in which they did; 0: none did.
+  double transport_bytes_per_second = 0;
 
   double visible_seconds() const { return sending_seconds + waiting_seconds + closing_seconds; }
   std::string text() const;  // a few lines for a person
