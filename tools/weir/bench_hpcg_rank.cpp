@@ -41,7 +41,9 @@ class HpcgMeasure {
     // Memory that was never used, here and in a server, is slow once: not while we measure.
     HpcgSettings once = settings;
     once.sets = once.iterations = 1;
+    once.path += ".warm-up";
     workloads::run_hpcg(session_, *problem_, once, nullptr);
+    remove_bench_file(session_, job_, once.path);
 
     if (job_.plain) {
       sample.values["plain_compute"] =

@@ -13,9 +13,9 @@ namespace weir::cli {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-void remove_files(const BenchJob& job, const std::string& path) {
+void remove_bench_file(Session& session, const BenchJob& job, const std::string& path) {
+  MPI_Barrier(session.compute());
+  if (workloads::rank_in(session.compute()) != 0) return;
   std::error_code ignored;
   fs::remove_all(path, ignored);
   if (const auto entry = backends::find(job.backend)) {
@@ -23,6 +23,8 @@ void remove_files(const BenchJob& job, const std::string& path) {
       fs::remove(path + std::string(companion), ignored);
   }
 }
+
+namespace {
 
 BenchSample measured(const Measure& measure, const BenchJob::Case& one) {
   try {
@@ -41,8 +43,7 @@ Result<Json> run_job(const BenchJob& job, const Prepare& prepare) {
       const Measure measure = prepare(session, job);
       for (const BenchJob::Case& one : job.cases) {
         samples.push_back(measured(measure, one));
-        MPI_Barrier(session.compute());
-        if (!job.keep && workloads::rank_in(session.compute()) == 0) remove_files(job, one.path);
+        if (!job.keep) remove_bench_file(session, job, one.path);
       }
     }
     const Summary summary = session.summary();

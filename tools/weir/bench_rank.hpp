@@ -19,6 +19,9 @@ using Prepare = std::function<Measure(Session&, const BenchJob&)>;
 // only when nothing could be stored. Not more than once in a process.
 Status run_bench_rank(const std::string& job_path, const Prepare& prepare);
 
+// Removes what a case wrote. COLLECTIVE over the compute ranks.
+void remove_bench_file(Session& session, const BenchJob& job, const std::string& path);
+
 Status run_stream_rank(const std::string& job_path);
 Status run_hpcg_rank(const std::string& job_path);
 

@@ -38,7 +38,9 @@ class StreamMeasure {
     // Memory that was never used, here and in a server, is slow once: not while we measure.
     StreamSettings once = settings;
     once.loops = once.write_every = 1;
+    once.path += ".warm-up";
     workloads::run_stream(session_, arrays_, once);
+    remove_bench_file(session_, job_, once.path);
 
     BenchSample sample;
     // Half of plain STREAM before and half after, so that a machine that changes meanwhile hits both alike.
