@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <optional>
 
 #include "mpi/comm.hpp"
@@ -272,19 +270,6 @@ Status verify_stream(Session& session, const StreamSettings& settings) {
     return fail(error.code(), error.what());
   }
   return mpi::agree(mpi::Comm::duplicate(session.compute()), found);
-}
-
-double memcpy_rate(Session& session, StreamArrays& arrays) {
-  constexpr int copies = 5;
-  const std::size_t bytes = arrays.a.size() * sizeof(double);
-  if (bytes == 0) return 0;
-  std::vector<double> seconds(copies, 0.0);
-  for (double& one : seconds) {
-    timed(one, [&] { std::memcpy(arrays.c.data(), arrays.a.data(), bytes); });
-  }
-  most_of_all(seconds, session.compute());
-  std::sort(seconds.begin(), seconds.end());
-  return static_cast<double>(bytes) / std::max(seconds[copies / 2], 1e-9);
 }
 
 }  // namespace weir::workloads

@@ -70,7 +70,4 @@ StreamTimes run_plain_stream(Session& session, StreamArrays& arrays, const Strea
 // Reads everything that run_stream wrote and compares every element.
 Status verify_stream(Session& session, const StreamSettings& settings);
 
-// Bytes copied a second, of the slowest rank: the median of some copies of an array.
-double memcpy_rate(Session& session, StreamArrays& arrays);
-
 }  // namespace weir::workloads

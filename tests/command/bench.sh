@@ -82,7 +82,17 @@ for row in rows:
     assert row['verified'] is True and row['visible_io_ratio'] > 0 and row['wall_ratio'] > 0 and row['compute_slowdown'] > 0"
 done
 expect 0 'want cores of their own|posix +consecutive' "$weir" bench stream -n 3 --mapping consecutive --size 8KiB --repeats 1 --verify
+expect 0 'thread +.*yes' "$weir" bench stream --mapping all --size 8KiB --repeats 1 --verify
 nothing_left 'mappings'
+
+# Pictures, where the build draws them; where not, that is said before anything runs.
+if "$weir" bench stream --size 64KiB --repeats 1 --plot figure > plot.txt 2>&1; then
+  for file in figure-wall.png figure-wall.svg figure-breakdown.png figure-breakdown.svg; do
+    [ -s "$file" ] || failed "no $file"
+  done
+else
+  grep -q 'this build draws no charts' plot.txt || failed "plot: $(cat plot.txt)"
+fi
 
 # Loops and writes as said; strong scaling shares the array.
 expect 0 'shared by all' "$weir" bench stream -n 3 --strong --size 1000 --loops 7 --write-every 3 --mapping sequential \

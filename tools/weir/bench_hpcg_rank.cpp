@@ -1,10 +1,9 @@
 // One rank of `weir bench hpcg`.
-#include <fmt/format.h>
-
 #include <optional>
 
 #include "bench_rank.hpp"
 #include "workloads/hpcg.hpp"
+#include "workloads/memcpy_rate.hpp"
 #include "workloads/share.hpp"
 
 namespace weir::cli {
@@ -48,6 +47,9 @@ class HpcgMeasure {
     if (job_.plain) {
       sample.values["plain_compute"] =
           workloads::run_plain_hpcg(session_, *problem_, settings).compute * settings.sets;
+      std::vector<double> copy(problem_->matrix().size());
+      sample.values["memcpy_bytes_per_second"] =
+          workloads::memcpy_rate(session_.compute(), problem_->matrix(), copy);
     }
     workloads::HpcgSolutions kept;
     const HpcgTimes times = workloads::run_hpcg(session_, *problem_, settings, job_.verify ? &kept : nullptr);

@@ -1,7 +1,6 @@
 // One rank of `weir bench stream`.
-#include <fmt/format.h>
-
 #include "bench_rank.hpp"
+#include "workloads/memcpy_rate.hpp"
 #include "workloads/stream.hpp"
 
 namespace weir::cli {
@@ -53,7 +52,8 @@ class StreamMeasure {
       half.loops = settings.loops / 2;
       if (half.loops > 0) plain += workloads::run_plain_stream(session_, arrays_, half);
       add_kernels(sample, "plain_", plain);
-      sample.values["memcpy_bytes_per_second"] = workloads::memcpy_rate(session_, arrays_);
+      sample.values["memcpy_bytes_per_second"] =
+          workloads::memcpy_rate(session_.compute(), arrays_.a, arrays_.c);
     }
     add_kernels(sample, "", times);
     sample.values["send"] = times.send;
