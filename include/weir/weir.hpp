@@ -227,17 +227,18 @@ class Buffer {
 
 // What the I/O of a session cost, so far. Times are those of the slowest rank.
 struct Summary {
-  std::uint64_t files = 0;            // that were closed
-  std::uint64_t writes = 0;           // of all ranks
-  std::uint64_t bytes = 0;            // of all ranks
-  double storing_seconds = 0;         // spent in the backend, by whoever writes
-  double sending_seconds = 0;         // the program spent in write()
-  double waiting_seconds = 0;         // in wait(), wait_stored(), fresh()
-  double closing_seconds = 0;         // in create() and close()
-  std::uint64_t peak_memory = 0;      // most bytes of data a server held at once
-  double transport_seconds = 0;       // spent moving data to where it is written, beside the program
-  std::uint64_t transport_bytes = 0;  // of all ranks
-  std::string transports;             // how the data went: "shared memory", "MPI", ...
+  std::uint64_t files = 0;                // that were closed
+  std::uint64_t writes = 0;               // of all ranks
+  std::uint64_t bytes = 0;                // of all ranks
+  double storing_seconds = 0;             // spent in the backend, by whoever writes
+  double sending_seconds = 0;             // the program spent in write()
+  double waiting_seconds = 0;             // in wait(), wait_stored(), fresh()
+  double closing_seconds = 0;             // in create() and close()
+  std::uint64_t peak_memory = 0;          // most bytes of data a server held at once
+  double transport_seconds = 0;           // spent moving data to where it is written, beside the program
+  std::uint64_t transport_bytes = 0;      // of all ranks
+  std::string transports;                 // how the data went: "shared memory", "MPI", ...
+  double transport_bytes_per_second = 0;  // of all ranks; 0: nothing was copied
 
   double visible_seconds() const { return sending_seconds + waiting_seconds + closing_seconds; }
   std::string text() const;  // a few lines for a person

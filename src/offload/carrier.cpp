@@ -68,6 +68,7 @@ void Carrier::submit(Operation operation) {
 
 Report Carrier::report() {
   const std::scoped_lock lock(mutex_);
+  report_.transport = "shared memory";
   return report_;
 }
 

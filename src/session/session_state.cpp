@@ -267,6 +267,8 @@ Status State::end() {
   total.peak_memory = static_cast<std::uint64_t>(comm_.max(static_cast<std::int64_t>(report.peak_memory)));
   total.transport_seconds = seconds(report.transport_seconds);
   total.transport_bytes = sum(report.transport_bytes);
+  if (total.transport_seconds > 0)
+    total.transport_bytes_per_second = static_cast<double>(total.transport_bytes) / total.transport_seconds;
   total.transports = report.transport;
   final_summary_ = total;
   const char* wanted = std::getenv("WEIR_SUMMARY");

@@ -1,0 +1,84 @@
+#include "bench_rank.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <filesystem>
+
+#include "backends/backend.hpp"
+#include "core/file.hpp"
+#include "workloads/share.hpp"
+
+namespace weir::cli {
+
+namespace fs = std::filesystem;
+
+void remove_bench_file(Session& session, const BenchJob& job, const std::string& path) {
+  MPI_Barrier(session.compute());
+  if (workloads::rank_in(session.compute()) != 0) return;
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+  if (const auto entry = backends::find(job.backend)) {
+    for (const std::string_view companion : (*entry)->companions)
+      fs::remove(path + std::string(companion), ignored);
+  }
+}
+
+namespace {
+
+BenchSample measured(const Measure& measure, const BenchJob::Case& one) {
+  try {
+    return measure(one);
+  } catch (const Error& error) {
+    return {.values = {}, .verified = false, .failure = error.what()};
+  }
+}
+
+// On the compute ranks; the servers stay inside the session's constructor.
+Result<Json> run_job(const BenchJob& job, const Prepare& prepare) {
+  try {
+    Session session(MPI_COMM_WORLD);
+    std::vector<BenchSample> samples;
+    {
+      const Measure measure = prepare(session, job);
+      for (const BenchJob::Case& one : job.cases) {
+        samples.push_back(measured(measure, one));
+        if (!job.keep) remove_bench_file(session, job, one.path);
+      }
+    }
+    const Summary summary = session.summary();
+    session.end();
+    return Json{{"samples", samples_to_json(samples)}, {"transports", summary.transports}};
+  } catch (const Error& error) {  // a plan that cannot be followed, say: the same on every rank
+    return fail(error.code(), error.what());
+  }
+}
+
+}  // namespace
+
+Status run_bench_rank(const std::string& job_path, const Prepare& prepare) {
+  // Threads may write beside us. Where MPI has less to offer, the mode that needs them says so itself.
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const auto run = [&]() -> Status {
+    WEIR_ASSIGN(const Json json, load_json(job_path));
+    WEIR_ASSIGN(const BenchJob job, job_from_json(json));
+    const Result<Json> results = run_job(job, prepare);
+    if (rank != 0) return {};  // the first rank computes in every mapping
+    return write_text_atomically(job.results,
+                                 (results ? *results : Json{{"failure", results.error().message()}}).dump());
+  };
+  Status status;
+  try {
+    status = run();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "weir: rank {}: out of memory; use a smaller size or fewer ranks\n", rank);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return status;
+}
+
+}  // namespace weir::cli

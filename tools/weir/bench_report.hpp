@@ -1,0 +1,67 @@
+// What a benchmark found, for people and for programs: medians and quartiles of what was measured, ratios, a
+// table, JSON, CSV, pictures.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench.hpp"
+
+namespace weir::cli {
+
+struct Spread {
+  double median = 0;
+  double low = 0;  // quartiles
+  double high = 0;
+  std::vector<double> samples = {};  // by round
+};
+Spread spread_of(std::vector<double> samples);  // REQUIRES: not empty
+
+// A row with its numbers. Ratios are made within a round, then their median is taken:
+//   visible_io_ratio             send + wait, over all I/O of the sequential run (with create and close)
+//   visible_io_with_close_ratio  send + wait + create + close, over the same
+//   wall_ratio                   until the data is written, over the sequential run's
+//   compute_slowdown             over the same computation without the library; copy_slowdown, ... by kernel
+//   compute_over_synchronous_io  how much compute there was to hide I/O behind; 1: equally long
+//   transport_vs_memcpy          bytes a second to the server, over memcpy's in the same process
+// A ratio is absent where there is nothing to compare with.
+struct BenchResult {
+  BenchRow row;
+  std::map<std::string, Spread> values = {};
+  std::optional<double> median(const std::string& name) const;
+};
+std::vector<BenchResult> results_of(std::vector<BenchRow> rows);
+
+struct BenchReport {
+  std::string workload;
+  BenchSettings settings;
+  Json parameters = Json::object();  // of the workload
+  std::vector<std::string> notes = {};
+  std::vector<BenchResult> results = {};
+};
+
+void print_tables(const BenchReport& report);
+Json report_to_json(const BenchReport& report);
+std::string report_to_csv(const BenchReport& report);  // one line for each row and round
+
+// Prints the tables, stores the files that were asked for; a failure when a case failed.
+Status finish(const BenchReport& report);
+
+// Pictures of the wall time and of what it consists of: PREFIX-wall.png, .svg, PREFIX-breakdown.png, .svg.
+// Integrator: bench_plot.cpp draws them with the module report; bench_plot_missing.cpp stands in for it where
+// that module is not built.
+struct BenchBar {
+  std::string mapping;  // with "weir arrays" and "tests" where they vary
+  std::string backend;
+  double wall = 0, wall_low = 0, wall_high = 0;
+  double compute = 0, send = 0, wait = 0, open_close = 0;
+};
+struct BenchPlot {
+  std::string title;
+  std::vector<BenchBar> bars;
+};
+Status check_plot();  // whether this build draws at all
+Status draw_plot(const BenchPlot& plot, const std::string& prefix);
+
+}  // namespace weir::cli

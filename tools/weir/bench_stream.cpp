@@ -1,0 +1,162 @@
+// `weir bench stream`: STREAM that writes its arrays, synchronously and not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench_folder.hpp"
+#include "bench_options.hpp"
+#include "bench_report.hpp"
+#include "core/options.hpp"
+#include "workloads/stream_kernels.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+constexpr int default_loops = 20;
+constexpr int default_write_every = 5;
+constexpr int writes_to_compare = 4;
+constexpr int calibration_loops = 3;
+
+// How much one backend computes between two writes.
+struct Rhythm {
+  int loops = default_loops;
+  int write_every = default_write_every;
+  int writes() const { return (loops + write_every - 1) / write_every; }
+};
+
+Result<std::uint64_t> elements_of(const StreamArguments& arguments) {
+  WEIR_ASSIGN(const std::int64_t bytes, in(parse_bytes(arguments.size), "read --size"));
+  constexpr std::int64_t most = std::int64_t{1} << 46;
+  if (bytes < 8 || bytes > most) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--size: an array needs from 8 bytes to {}", format_bytes(most)));
+  }
+  const std::uint64_t elements = static_cast<std::uint64_t>(bytes) / sizeof(double);
+  return arguments.settings.strong ? elements
+                                   : elements * static_cast<std::uint64_t>(arguments.settings.compute);
+}
+
+// 0: to be calibrated.
+Result<int> write_every_of(const StreamArguments& arguments) {
+  if (arguments.write_every.empty()) return arguments.settings.compare ? 0 : default_write_every;
+  if (arguments.write_every == "auto") return 0;
+  const auto number = parse_integer(arguments.write_every);
+  if (!number || *number < 1 || *number > workloads::most_stream_loops) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--write-every: '{}' is neither 'auto' nor a number from 1 to {}",
+                            arguments.write_every, workloads::most_stream_loops));
+  }
+  return static_cast<int>(*number);
+}
+
+Rhythm rhythm_of(const StreamArguments& arguments, int write_every, bool calibrated) {
+  Rhythm rhythm{.loops = arguments.loops, .write_every = write_every};
+  if (rhythm.loops == 0) rhythm.loops = calibrated ? writes_to_compare * write_every : default_loops;
+  return rhythm;
+}
+
+Json to_json(const Rhythm& rhythm) {
+  return {{"loops", rhythm.loops}, {"write_every", rhythm.write_every}, {"writes", rhythm.writes()}};
+}
+
+// So many loops between writes that they take at least as long as a synchronous write of the four arrays.
+Result<std::map<std::string, Rhythm>> calibrate(BenchRun& run, const StreamArguments& arguments,
+                                                std::vector<std::string>& notes) {
+  BenchSettings quick = run.settings;
+  quick.verify = quick.keep = false;
+  const BenchRun quick_run{run.workload, quick, run.launches, run.common, run.scratch, run.scratch};
+  BenchRun in_files = quick_run;
+  in_files.files = run.files;
+  std::map<std::string, Rhythm> rhythms;
+  for (int round = 0; round < 2; ++round) {  // the first one warms up
+    for (const std::string& backend : run.settings.backends) {
+      const BenchCase one{.mapping = "sequential",
+                          .backend = backend,
+                          .parameters = to_json({.loops = calibration_loops, .write_every = 1})};
+      WEIR_ASSIGN(const auto samples, launch_cases(in_files, {one}, false, false));
+      const BenchSample& sample = samples.front();
+      if (!sample.failure.empty()) return fail(ErrorCode::io, sample.failure);
+      if (round == 0) continue;
+      const double io =
+          (sample.values.at("send") + sample.values.at("wait") + sample.values.at("open_close")) /
+          calibration_loops;
+      const double compute = std::max(sample.values.at("compute") / calibration_loops, 1e-9);
+      const int every = static_cast<int>(std::clamp(std::ceil(io / compute), 1.0, 1000.0));
+      rhythms[backend] = rhythm_of(arguments, every, true);
+      notes.push_back(
+          fmt::format("{}: a synchronous write of the four arrays takes {:.3f} s, a loop {:.3f} s: "
+                      "{} {} between writes.",
+                      backend, io, compute, every, every == 1 ? "loop" : "loops"));
+    }
+  }
+  return rhythms;
+}
+
+Status check_files(const BenchRun& run, const std::vector<BenchRow>& rows, std::uint64_t elements) {
+  double most = 0;
+  double all = 0;
+  for (const BenchRow& row : rows) {
+    const double bytes =
+        4.0 * sizeof(double) * static_cast<double>(elements) * row.what.parameters.at("writes").get<double>();
+    most = std::max(most, bytes);
+    all += bytes;
+  }
+  return check_room(run.files, 1.1 * (run.settings.keep ? all : most));
+}
+
+}  // namespace
+
+Status bench_stream(const StreamArguments& arguments) {
+  std::vector<std::string> notes;
+  WEIR_ASSIGN(const std::uint64_t elements, elements_of(arguments));
+  WEIR_ASSIGN(const int write_every, write_every_of(arguments));
+  WEIR_ASSIGN(const BenchSettings settings, settle(arguments, notes));
+  const bool calibrated = write_every == 0;
+
+  const Interrupts interrupts;
+  WEIR_ASSIGN(const BenchFolder files,
+              settings.keep ? BenchFolder::kept(settings.folder.empty() ? "weir-bench" : settings.folder)
+                            : BenchFolder::temporary(settings.folder));
+  WEIR_ASSIGN(const BenchFolder scratch, BenchFolder::temporary(""));
+  BenchRun run{.workload = "stream",
+               .settings = settings,
+               .launches = {},
+               .common = {{"elements", elements}},
+               .files = files.path(),
+               .scratch = scratch.path()};
+  WEIR_ASSIGN(run.launches, launches_of(settings));
+  if (calibrated) {
+    WEIR_ASSIGN(run.launches["sequential"], launch_of("sequential", settings.compute));
+  }
+  for (const auto& [mapping, launch] : run.launches)
+    notes.insert(notes.end(), launch.notes.begin(), launch.notes.end());
+
+  std::vector<BenchRow> rows;
+  for (BenchCase& one : cases_of(settings)) {
+    one.parameters = to_json(rhythm_of(arguments, std::max(write_every, 1), calibrated));
+    rows.push_back({.what = std::move(one)});
+  }
+  WEIR_TRY(check_files(run, rows, elements));
+  if (calibrated) {
+    WEIR_ASSIGN(const auto rhythms, calibrate(run, arguments, notes));
+    for (BenchRow& row : rows) row.what.parameters = to_json(rhythms.at(row.what.backend));
+    WEIR_TRY(check_files(run, rows, elements));
+  }
+  notes.insert(notes.begin(),
+               fmt::format("STREAM on {} compute {}: three arrays of {} {}.", settings.compute,
+                           settings.compute == 1 ? "rank" : "ranks",
+                           format_bytes(elements * sizeof(double) /
+                                        (settings.strong ? 1U : static_cast<unsigned>(settings.compute))),
+                           settings.strong ? "shared by all" : "on each"));
+  WEIR_TRY(run_rounds(run, rows));
+  return finish({.workload = "stream",
+                 .settings = settings,
+                 .parameters = {{"array_bytes_of_all_ranks", elements * sizeof(double)},
+                                {"write_every_calibrated", calibrated}},
+                 .notes = notes,
+                 .results = results_of(std::move(rows))});
+}
+
+}  // namespace weir::cli
