@@ -52,7 +52,7 @@ TEST_P(HpcgShapes, TheSolutionIsThatOfOneRank) {
   const auto part = make_grid(points, of_whole_grid, world_rank(), world_size());
   ASSERT_TRUE(part) << part.error().message();
   HpcgSolver::Outcome outcome;
-  const std::vector<double> shared = solve(*part, MPI_COMM_WORLD, outcome);
+  const std::vector<double> shared = solve(*part, test::world(), outcome);
   EXPECT_LE(outcome.relative(), 1e-12);
 
   const auto whole = make_grid(part->global, true, 0, 1);
@@ -74,7 +74,7 @@ TEST_P(HpcgShapes, TheSolutionIsThatOfOneRank) {
 
 TEST_P(HpcgShapes, MatrixAndPreconditionerAreSymmetricAndConverge) {
   const auto [points, of_whole_grid] = GetParam();
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   const auto part = make_grid(points, of_whole_grid, world_rank(), world_size());
   ASSERT_TRUE(part) << part.error().message();
   HpcgProblem problem(session, *part, false);
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Grids, HpcgShapes,
 
 TEST(Hpcg, ValidationNoticesAWrongMatrix) {
   const auto part = make_grid({8, 8, 8}, false, world_rank(), world_size());
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   HpcgProblem problem(session, *part, false);
   // Off the diagonal, on one rank only.
   if (world_rank() == world_size() - 1) const_cast<double&>(problem.matrix()[100 * stencil_points + 3]) = -2;
@@ -109,7 +109,7 @@ TEST(Hpcg, ValidationNoticesAWrongMatrix) {
 
 TEST(Hpcg, WritesMatrixAndSolutionThroughEveryBackend) {
   const SharedFolder folder;
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   const auto part = make_grid({8, 8, 8}, false, world_rank(), world_size());
   for (const std::string& backend : file_backends()) {
     for (const bool weir_arrays : {false, true}) {
@@ -146,7 +146,7 @@ StreamSettings stream_settings(const SharedFolder& folder, const std::string& ba
 
 TEST(Stream, WritesItsArraysThroughEveryBackend) {
   const SharedFolder folder;
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   for (const std::string& backend : file_backends()) {
     for (const bool weir_arrays : {false, true}) {
       for (const bool tests : {false, true}) {
@@ -174,11 +174,11 @@ TEST(Stream, WritesItsArraysThroughEveryBackend) {
 
 TEST(Stream, NoticesAChangedElement) {
   const SharedFolder folder;
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   StreamSettings settings = stream_settings(folder, "posix");
   StreamArrays arrays(session, settings.elements);
   run_stream(session, arrays, settings);
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   if (world_rank() == 0) {
     std::FILE* file = std::fopen(settings.path.c_str(), "r+b");
     ASSERT_NE(file, nullptr);
@@ -187,14 +187,14 @@ TEST(Stream, NoticesAChangedElement) {
     std::fwrite(&wrong, sizeof wrong, 1, file);
     std::fclose(file);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(test::world());
   const Status found = verify_stream(session, settings);
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), testing::HasSubstr("stream-posix"));
 }
 
 TEST(Stream, PlainStreamAndMemcpyAreMeasured) {
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   const StreamSettings settings{.elements = 1'000'003, .loops = 3};
   StreamArrays arrays(session, settings.elements);
   const StreamTimes times = run_plain_stream(session, arrays, settings);
@@ -207,7 +207,7 @@ TEST(Stream, PlainStreamAndMemcpyAreMeasured) {
 // More ranks than elements: some have nothing to compute and nothing to write.
 TEST(Stream, LetsRanksHaveNothing) {
   const SharedFolder folder;
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   StreamSettings settings = stream_settings(folder, "posix");
   settings.elements = 2;
   for (const bool weir_arrays : {false, true}) {
@@ -219,7 +219,7 @@ TEST(Stream, LetsRanksHaveNothing) {
 }
 
 TEST(Stream, AMissingFolderIsAnErrorOnEveryRank) {
-  Session session(MPI_COMM_WORLD);
+  Session& session = test::session();
   StreamSettings settings{.elements = 100, .path = "/no/such/folder/stream", .backend = "posix"};
   StreamArrays arrays(session, settings.elements);
   EXPECT_THROW(run_stream(session, arrays, settings), Error);
