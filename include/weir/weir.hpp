@@ -225,8 +225,9 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-// What the I/O of a session cost, so far. Times are those of the slowest rank.
-struct Summary {
+// What the I/O of a session cost. After end(): of all ranks, times are those of the slowest. Before: of this
+// rank.
+struct WEIR_API Summary {
   std::uint64_t files = 0;                // that were closed
   std::uint64_t writes = 0;               // of all ranks
   std::uint64_t bytes = 0;                // of all ranks

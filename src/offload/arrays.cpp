@@ -7,8 +7,8 @@ namespace weir::offload {
 
 class Arrays::Array final : public Memory {
  public:
-  Array(std::shared_ptr<Arrays> owner, std::uint64_t bytes, Half* first)
-      : owner_(std::move(owner)), bytes_(bytes), halves_{first, nullptr} {}
+  Array(std::shared_ptr<Arrays> owner, Half* first, Half* second)
+      : owner_(std::move(owner)), halves_{first, second} {}
   ~Array() override {
     for (const Half* half : halves_) {
       if (half != nullptr) owner_->free_half(half);
@@ -19,27 +19,26 @@ class Arrays::Array final : public Memory {
 
   void* fresh() override {
     if (!owner_->is_in_use(*halves_[current_])) return data();
-    Half*& other = halves_[1 - current_];
-    if (other == nullptr) {
-      auto made = owner_->make_half(bytes_);
-      if (made) other = *made;
-    }
-    // No memory for a second place: this one has to do, when it is free.
-    if (other != nullptr) current_ = 1 - current_;
+    // There may have been no memory for a second place: this one has to do, when it is free.
+    if (halves_[1 - current_] != nullptr) current_ = 1 - current_;
     owner_->wait_for(*halves_[current_]);
     return data();
   }
 
  private:
   std::shared_ptr<Arrays> owner_;
-  std::uint64_t bytes_;
   std::array<Half*, 2> halves_;
   std::size_t current_ = 0;
 };
 
 Result<std::shared_ptr<Memory>> Arrays::allocate(std::uint64_t bytes) {
-  WEIR_ASSIGN(Half * half, make_half(bytes));
-  return std::make_shared<Array>(shared_from_this(), bytes, half);
+  // Both places at once: later would be in the middle of the program's work.
+  WEIR_ASSIGN(Half * first, make_half(bytes));
+  Half* second = nullptr;
+  if (conduit_ != nullptr) {
+    if (auto made = make_half(bytes)) second = *made;
+  }
+  return std::make_shared<Array>(shared_from_this(), first, second);
 }
 
 Result<Arrays::Half*> Arrays::make_half(std::uint64_t bytes) {
@@ -48,6 +47,7 @@ Result<Arrays::Half*> Arrays::make_half(std::uint64_t bytes) {
     return fail(ErrorCode::no_memory, "an array of that size does not fit into memory");
   auto half = std::make_unique<Half>();
   WEIR_ASSIGN(half->region, Region::create((bytes / page + 1) * page));
+  half->region.touch(0, half->region.bytes());
   half->number = next_number_++;
   if (conduit_ != nullptr && conduit_->maps_regions()) {
     Operation map;

@@ -43,6 +43,7 @@ Carrier::Carrier(Region region, Mailbox mailbox, ServerAddress server)
       mailbox_(mailbox),
       server_(std::move(server)),
       server_watch_(server_.process),
+      warm_up_(region_, static_cast<std::uint64_t>(mailbox_.data() - region_.data()), mailbox_.data_room()),
       thread_([this] { work(); }) {}
 
 Carrier::~Carrier() {
@@ -157,7 +158,7 @@ void Carrier::work() {
     moved |= begin_next();
     moved |= mailbox_.send(letters_);
     moved |= copy_pieces();
-    if (moved) continue;
+    if (moved || warm_up_.do_some()) continue;
     {
       const std::scoped_lock lock(mutex_);
       if (ending_) return;

@@ -14,6 +14,7 @@
 #include "offload/conduit.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/process_watch.hpp"
+#include "offload/warm_up.hpp"
 
 namespace weir::offload {
 
@@ -53,6 +54,7 @@ class Carrier final : public Conduit {
   Report report_;
 
   // The thread's own.
+  WarmUp warm_up_;
   MessageWriter letters_;
   MessageReader answers_;
   std::optional<Operation> current_;

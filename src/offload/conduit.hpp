@@ -30,7 +30,7 @@ class Conduit {
   virtual bool maps_regions() const = 0;
   // LOCAL. Drives what has no thread of its own; called by whoever waits.
   virtual void help() {}
-  // The last call, after an operation `stop` was done.
+  // LOCAL. So far, as of the last operation that was answered.
   virtual Report report() = 0;
 };
 

@@ -102,16 +102,20 @@ std::optional<std::string> Mailbox::next_answer(MessageReader& answers) {
 std::optional<std::uint64_t> Mailbox::find_room(std::uint64_t bytes) {
   oldest_ = std::max(oldest_, shared_->freed.load(std::memory_order_acquire));
   std::uint64_t place = next_;
-  // An empty ring starts over at its beginning, where memory is in use and in the cache already; and a piece
-  // is never cut at the ring's end.
+  // Memory that is in use and in the cache already comes first: an empty ring starts over at its beginning,
+  // and so does a piece that would need new memory while there is room at the beginning. And no piece is cut
+  // at the ring's end.
   const bool empty = oldest_ == next_;
-  if ((empty && place % data_room_ != 0) || place % data_room_ + bytes > data_room_)
+  const std::uint64_t offset = place % data_room_;
+  const bool beginning_is_free = oldest_ / data_room_ == place / data_room_ && oldest_ % data_room_ >= bytes;
+  if (offset != 0 && (empty || offset + bytes > data_room_ || (offset + bytes > used_ && beginning_is_free)))
     place = rounded_up(place, data_room_);
   if (empty) oldest_ = place;
   if (place + bytes > oldest_ + data_room_) return std::nullopt;
   constexpr std::uint64_t line = 64;
   const std::uint64_t end_of_ring = rounded_up(place + 1, data_room_);
   next_ = std::min(place + rounded_up(bytes, line), end_of_ring);
+  used_ = std::max(used_, place % data_room_ + bytes);
   return place;
 }
 

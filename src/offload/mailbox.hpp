@@ -82,6 +82,7 @@ class Mailbox {
   std::optional<std::uint64_t> find_room(std::uint64_t bytes);
   std::byte* at(std::uint64_t place) const { return data_ + place % data_room_; }
   std::uint64_t data_room() const { return data_room_; }
+  std::byte* data() const { return data_; }
   std::uint64_t end_of_last() const {
     return next_;
   }                            // what the server gives back when done with the last piece
@@ -100,6 +101,7 @@ class Mailbox {
   std::uint64_t data_room_ = 0;
   std::uint64_t next_ = 0;    // client's: where the next piece goes
   std::uint64_t oldest_ = 0;  // client's: the first piece that was not given back, as far as it knows
+  std::uint64_t used_ = 0;    // client's: how much of the ring has ever been used
   Bell* server_bell_ = nullptr;
 };
 

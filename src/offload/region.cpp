@@ -52,6 +52,14 @@ Result<Region> Region::open(const Address& address) {
   return region;
 }
 
+void Region::touch(std::uint64_t offset, std::uint64_t bytes) const {
+#ifdef MADV_POPULATE_WRITE
+  ::madvise(data_ + offset, bytes, MADV_POPULATE_WRITE);
+#else
+  (void)offset, (void)bytes;
+#endif
+}
+
 bool Region::holds(const void* place, std::uint64_t size) const {
   const auto* at = static_cast<const std::byte*>(place);
   return data_ != nullptr && at >= data_ && size <= address_.bytes &&

@@ -31,6 +31,9 @@ class Region {
   }
   ~Region();
 
+  // Makes the pages of a part present in this process, so that nobody waits for them later. Best effort.
+  void touch(std::uint64_t offset, std::uint64_t bytes) const;
+
   std::byte* data() const { return data_; }
   std::uint64_t bytes() const { return address_.bytes; }
   const Address& address() const { return address_; }

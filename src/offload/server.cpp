@@ -91,10 +91,14 @@ Status Server::wait_until(const std::function<bool()>& condition) {
     const bool moved = receive();
     const bool answered = send_answers();
     if (condition()) return {};
-    if (moved) continue;
+    if (moved || warm_up()) continue;
     WEIR_TRY(check_clients());
     bell_.wait(heard, help_ || !answered ? between_helps : between_looks_at_clients);
   }
+}
+
+bool Server::warm_up() {
+  return std::any_of(links_.begin(), links_.end(), [](Link& link) { return link.client.warm_up.do_some(); });
 }
 
 bool Server::is_ready() const {
@@ -144,7 +148,9 @@ void Server::share_memory(Link& link, const Operation& operation) {
   }
   // Where it cannot be mapped, a write from it says so.
   auto region = Region::open({operation.process, operation.descriptor, operation.bytes});
-  if (region) link.regions[operation.region] = std::move(*region);
+  if (!region) return;
+  region->touch(0, region->bytes());
+  link.regions[operation.region] = std::move(*region);
 }
 
 Result<const std::byte*> Server::find_in_region(const Link& link, const Operation& operation) const {
@@ -359,10 +365,10 @@ Failure Server::from_client(Failure failure) {
   return failure;
 }
 
-void Server::answer(Link& link, const Status& status, bool with_report) {
+void Server::answer(Link& link, const Status& status) {
   Json json = Json::object();
   if (!status) json["failure"] = to_json(told(status.error()));
-  if (with_report) json["report"] = {storing_seconds_, peak_};
+  json["report"] = {storing_seconds_, peak_};
   std::string bytes;
   Json::to_cbor(json, bytes);
   link.answers.add(bytes);
@@ -380,7 +386,7 @@ Status Server::stop() {
     files_.clear();
   }
   for (Link& link : links_) {
-    answer(link, status, true);
+    answer(link, status);
     link.queue.pop_front();
   }
   stopped_ = true;

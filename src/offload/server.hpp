@@ -20,6 +20,7 @@
 #include "offload/operation.hpp"
 #include "offload/process_watch.hpp"
 #include "offload/region.hpp"
+#include "offload/warm_up.hpp"
 
 namespace weir::offload {
 
@@ -29,6 +30,7 @@ class Server {
     int rank = 0;  // among the compute ranks
     Mailbox mailbox;
     std::optional<ProcessWatch> watch;  // of a client on this node
+    WarmUp warm_up;                     // of its mailbox
   };
 
   // `servers` are all servers; `job_rank` is this one's number for people. `help`, if any, drives the links
@@ -62,6 +64,7 @@ class Server {
   bool send_answers();
   Status wait_until(const std::function<bool()>& condition);
   Status check_clients() const;
+  bool warm_up();
   bool work_for_single_clients();
   bool is_ready() const;
 
@@ -77,7 +80,7 @@ class Server {
   void share_memory(Link& link, const Operation& operation);
   Result<const std::byte*> find_in_region(const Link& link, const Operation& operation) const;
   void drop_data(Link& link, Arrived& arrived);
-  void answer(Link& link, const Status& status, bool with_report = false);
+  void answer(Link& link, const Status& status);
   Status stop();
   Failure told(Failure failure) const;
   static Failure from_client(Failure failure);

@@ -83,7 +83,10 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
     MPI_Recv(&process, 1, MPI_INT64_T, ranks[i], reply_tag, job.get(), MPI_STATUS_IGNORE);
     Server::Client client{.rank = compute_rank(parts, ranks[i]),
                           .mailbox = Mailbox(region->data() + invitation.mailbox, room, *bell),
-                          .watch = {}};
+                          .watch = {},
+                          .warm_up = {}};
+    client.warm_up =
+        WarmUp(*region, static_cast<std::uint64_t>(client.mailbox.data() - region->data()), room);
     if (process >= 0) client.watch.emplace(process);
     clients.push_back(std::move(client));
   }

@@ -292,6 +292,17 @@ Summary State::summary() const {
   mine.sending_seconds = meter_.sending_seconds;
   mine.waiting_seconds = meter_.waiting_seconds + arrays_->waited_seconds();
   mine.closing_seconds = meter_.closing_seconds;
+  if (conduit_) {
+    const offload::Report report = conduit_->report();
+    mine.storing_seconds += report.storing_seconds;
+    mine.peak_memory = report.peak_memory;
+    mine.transport_seconds = report.transport_seconds;
+    mine.transport_bytes = report.transport_bytes;
+    if (report.transport_seconds > 0)
+      mine.transport_bytes_per_second =
+          static_cast<double>(report.transport_bytes) / report.transport_seconds;
+    mine.transports = report.transport;
+  }
   return mine;
 }
 

@@ -77,9 +77,10 @@ class Run {
       const std::size_t k = index(kernel);
       const std::size_t before = (k + 3) % 4;  // the kernel whose array is tested and then waited for
       if (settings_.weir_arrays) timed(times_.wait, [&] { target(kernel).renew(); });
+      if (settings_.spread) settle_writes_of(target(kernel));
       timed(times_.kernels[k], [&] { compute(kernel, pending_[before]); });
-      settle(before);
-      if (loop % settings_.write_every == 0) send(out, kernel, loop);
+      if (!settings_.spread) settle(before);
+      if (settings_.writes_in(kernel, loop)) send(out, kernel, loop);
     }
   }
 
@@ -142,6 +143,12 @@ class Run {
     }
   }
 
+  void settle_writes_of(const Array& array) {
+    for (const Kernel kernel : all_kernels) {
+      if (&target(kernel) == &array) settle(index(kernel));
+    }
+  }
+
   void settle_all() {
     for (std::size_t k = 0; k < pending_.size(); ++k) settle(k);
   }
@@ -187,7 +194,7 @@ Status compare_file(Session& session, const StreamSettings& settings) {
   for (int loop = 0; loop < settings.loops; ++loop) {
     for (const Kernel kernel : all_kernels) {
       expected.advance(kernel);
-      if (loop % settings.write_every != 0) continue;
+      if (!settings.writes_in(kernel, loop)) continue;
       std::fill(elements.begin(), elements.end(), -1.0);
       in.read(kernel_names[static_cast<std::size_t>(kernel)], elements,
               {.offset = {first}, .count = {count}, .step = loop});

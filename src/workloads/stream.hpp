@@ -8,7 +8,8 @@
 //    follows every write, the last one included, so that there is something to hide it behind.
 //  - It waits for an array only in loops that write, which for F > 1 is after the array was overwritten.
 //    Here a write under way is waited for at the listing's place in whatever loop comes next.
-// With arrays that Weir allocated, nothing is waited for: Buffer::fresh() before each kernel instead.
+// With `spread` the writes do not follow each other at once, as in the listing, but are spread over the
+// loops. With arrays that Weir allocated, nothing is waited for: Buffer::fresh() before each kernel instead.
 //
 // The file has four variables "copy", "scale", "add", "triad", one step for each loop that writes (its number
 // is the loop's).
@@ -29,12 +30,19 @@ struct StreamSettings {
   std::uint64_t elements = 0;  // of an array, all ranks together
   int loops = 1;
   int write_every = 1;
+  // The four arrays are written in loops of their own, a quarter of `write_every` apart, and waited for only
+  // before they are overwritten: compute follows every single write.
+  bool spread = false;
   bool tests = false;        // Ticket::test() between the pieces of a kernel while a write is under way
   bool weir_arrays = false;  // allocated by the session
   std::string path;
   std::string backend;
 
-  int writes() const { return (loops + write_every - 1) / write_every; }  // loops that write
+  int writes() const { return (loops + write_every - 1) / write_every; }  // of each array
+  bool writes_in(Kernel kernel, int loop) const {
+    const int shift = spread ? static_cast<int>(kernel) * write_every / 4 : 0;
+    return loop % write_every == shift;
+  }
 };
 
 // Seconds, of the slowest rank each.

@@ -29,9 +29,12 @@ class Reductions : public testing::TestWithParam<std::string> {
   template <class T>
   Ticket write(File& file, const std::string& name, const Extent& shape, const Box& box, int seed,
                std::optional<std::int64_t> step, const Reduction& reduction) {
-    return file.write(
-        name, values_of<T>(shape, box, seed),
+    const std::vector<T> values = values_of<T>(shape, box, seed);
+    Ticket ticket = file.write(
+        name, values,
         {.shape = shape, .offset = box.offset, .count = box.count, .step = step, .reduce = reduction});
+    while (!ticket.test()) ::usleep(100);  // the values go away
+    return ticket;
   }
   template <class T>
   std::vector<T> read(Reader& file, const std::string& name, std::optional<std::int64_t> step) {

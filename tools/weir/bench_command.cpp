@@ -20,6 +20,12 @@ void add_stream(CLI::App& bench, Context& context) {
       "--write-every", arguments->write_every,
       "Write the arrays in every so many loops, or auto: as many as last as long as a synchronous "
       "write (default: 5; with --compare: auto)");
+  command
+      ->add_option(
+          "--order", arguments->order,
+          "listing: the four arrays are written one right after the other, as the paper prints it; spread: "
+          "with compute between them (default: listing; with --compare: spread)")
+      ->check(CLI::IsMember({"listing", "spread"}));
   add_bench_options(*command, *arguments);
   command->footer(
       "Examples:\n"

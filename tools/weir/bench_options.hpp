@@ -29,6 +29,7 @@ struct StreamArguments : BenchArguments {
   std::string size = "16MiB";
   int loops = 0;            // 0: chosen
   std::string write_every;  // a number or "auto"; empty: chosen
+  std::string order;        // "listing" or "spread"; empty: chosen
 };
 struct HpcgArguments : BenchArguments {
   std::string grid = "64";

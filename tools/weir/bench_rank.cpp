@@ -1,5 +1,9 @@
 #include "bench_rank.hpp"
 
+#include <sched.h>
+
+#include <cstdlib>
+
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -7,15 +11,48 @@
 
 #include "backends/backend.hpp"
 #include "core/file.hpp"
+#include "plan/plan_json.hpp"
 #include "workloads/share.hpp"
 
 namespace weir::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// The kernel keeps the pages of a removed file for the core that removed it, and new ones can be slow (in a
+// virtual machine, ten times): so files are removed on the core that writes the next one. Synchronous writers
+// are not helped by this more than servers are.
+class OnWritersCore {
+ public:
+  OnWritersCore() {
+    const char* path = std::getenv("WEIR_PLAN");
+    const auto plan = path == nullptr ? Result<Plan>(Plan()) : load_plan(path);
+    if (!plan || plan->roles.servers.empty() || plan->placement.pus_of.size() <= plan->roles.servers.front())
+      return;
+    if (::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (const std::uint32_t pu : plan->placement.pus_of[plan->roles.servers.front()]) CPU_SET(pu, &cores);
+    moved_ = ::sched_setaffinity(0, sizeof cores, &cores) == 0;
+  }
+  OnWritersCore(const OnWritersCore&) = delete;
+  OnWritersCore& operator=(const OnWritersCore&) = delete;
+  ~OnWritersCore() {
+    if (moved_) ::sched_setaffinity(0, sizeof before_, &before_);
+  }
+
+ private:
+  cpu_set_t before_{};
+  bool moved_ = false;
+};
+
+}  // namespace
+
 void remove_bench_file(Session& session, const BenchJob& job, const std::string& path) {
   MPI_Barrier(session.compute());
   if (workloads::rank_in(session.compute()) != 0) return;
+  const OnWritersCore here;
   std::error_code ignored;
   fs::remove_all(path, ignored);
   if (const auto entry = backends::find(job.backend)) {

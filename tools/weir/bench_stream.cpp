@@ -23,6 +23,7 @@ constexpr int calibration_loops = 3;
 struct Rhythm {
   int loops = default_loops;
   int write_every = default_write_every;
+  bool spread = false;
   int writes() const { return (loops + write_every - 1) / write_every; }
 };
 
@@ -52,13 +53,17 @@ Result<int> write_every_of(const StreamArguments& arguments) {
 }
 
 Rhythm rhythm_of(const StreamArguments& arguments, int write_every, bool calibrated) {
-  Rhythm rhythm{.loops = arguments.loops, .write_every = write_every};
+  const bool spread = arguments.order == "spread" || (arguments.order.empty() && arguments.settings.compare);
+  Rhythm rhythm{.loops = arguments.loops, .write_every = write_every, .spread = spread};
   if (rhythm.loops == 0) rhythm.loops = calibrated ? writes_to_compare * write_every : default_loops;
   return rhythm;
 }
 
 Json to_json(const Rhythm& rhythm) {
-  return {{"loops", rhythm.loops}, {"write_every", rhythm.write_every}, {"writes", rhythm.writes()}};
+  return {{"loops", rhythm.loops},
+          {"write_every", rhythm.write_every},
+          {"writes", rhythm.writes()},
+          {"spread", rhythm.spread}};
 }
 
 // So many loops between writes that they take at least as long as a synchronous write of the four arrays.
@@ -83,12 +88,14 @@ Result<std::map<std::string, Rhythm>> calibrate(BenchRun& run, const StreamArgum
           (sample.values.at("send") + sample.values.at("wait") + sample.values.at("open_close")) /
           calibration_loops;
       const double compute = std::max(sample.values.at("compute") / calibration_loops, 1e-9);
-      const int every = static_cast<int>(std::clamp(std::ceil(io / compute), 1.0, 1000.0));
+      int every = static_cast<int>(std::clamp(std::ceil(io / compute), 1.0, 1000.0));
+      if (rhythm_of(arguments, every, true).spread) every = (every + 3) / 4 * 4;
       rhythms[backend] = rhythm_of(arguments, every, true);
       notes.push_back(
           fmt::format("{}: a synchronous write of the four arrays takes {:.3f} s, a loop {:.3f} s: "
-                      "{} {} between writes.",
-                      backend, io, compute, every, every == 1 ? "loop" : "loops"));
+                      "each is written every {} {}{}.",
+                      backend, io, compute, every, every == 1 ? "loop" : "loops",
+                      rhythms[backend].spread ? ", the four spread over them" : ""));
     }
   }
   return rhythms;

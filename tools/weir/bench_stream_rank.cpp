@@ -30,13 +30,13 @@ class StreamMeasure {
     StreamSettings settings{.elements = elements_,
                             .loops = one.parameters.at("loops").get<int>(),
                             .write_every = one.parameters.at("write_every").get<int>(),
+                            .spread = one.parameters.at("spread").get<bool>(),
                             .tests = one.tests,
                             .weir_arrays = one.arrays == "weir",
                             .path = one.path,
                             .backend = job_.backend};
     // Memory that was never used, here and in a server, is slow once: not while we measure.
     StreamSettings once = settings;
-    once.loops = once.write_every = 1;
     once.path += ".warm-up";
     workloads::run_stream(session_, arrays_, once);
     remove_bench_file(session_, job_, once.path);
