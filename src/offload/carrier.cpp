@@ -108,6 +108,30 @@ bool Carrier::begin_next() {
   return true;
 }
 
+void Carrier::copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
+  const auto start = Clock::now();
+  const auto together = std::make_shared<SharedCopy>(to, from, bytes);
+  const auto show = [&](std::shared_ptr<SharedCopy> what) {
+    const std::scoped_lock lock(copy_mutex_);
+    copy_ = std::move(what);
+  };
+  show(together);
+  together->run();
+  show(nullptr);
+  const std::scoped_lock lock(mutex_);
+  report_.transport_seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  report_.transport_bytes += bytes;
+}
+
+bool Carrier::help() {
+  std::shared_ptr<SharedCopy> copy;
+  {
+    const std::scoped_lock lock(copy_mutex_);
+    copy = copy_;
+  }
+  return copy && copy->help();
+}
+
 bool Carrier::copy_pieces() {
   if (!current_) return false;
   const std::size_t size = pieces_.empty() ? 1 : size_of(current_->heading.type);
@@ -117,13 +141,7 @@ bool Carrier::copy_pieces() {
     const std::uint64_t bytes = volume(box.count) * size;
     const auto place = mailbox_.find_room(bytes);
     if (!place) return any;
-    const auto start = Clock::now();
-    std::memcpy(mailbox_.at(*place), current_->data + position_of(box, current_->box) * size, bytes);
-    {
-      const std::scoped_lock lock(mutex_);
-      report_.transport_seconds += std::chrono::duration<double>(Clock::now() - start).count();
-      report_.transport_bytes += bytes;
-    }
+    copy(mailbox_.at(*place), current_->data + position_of(box, current_->box) * size, bytes);
     letters_.add(to_letter(Piece{.box = box, .place = *place, .end = mailbox_.end_of_last()}));
     mailbox_.send(letters_);
     pieces_.pop_front();

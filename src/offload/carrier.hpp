@@ -14,6 +14,7 @@
 #include "offload/conduit.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/process_watch.hpp"
+#include "offload/shared_copy.hpp"
 #include "offload/warm_up.hpp"
 
 namespace weir::offload {
@@ -33,6 +34,7 @@ class Carrier final : public Conduit {
 
   void submit(Operation operation) override;
   bool maps_regions() const override { return true; }
+  bool help() override;
   Report report() override;
 
  private:
@@ -40,6 +42,7 @@ class Carrier final : public Conduit {
   bool read_answers();
   bool begin_next();
   bool copy_pieces();
+  void copy(std::byte* to, const std::byte* from, std::uint64_t bytes);
   void give_up(const Failure& failure);
 
   Region region_;
@@ -47,7 +50,9 @@ class Carrier final : public Conduit {
   ServerAddress server_;
   ProcessWatch server_watch_;
 
-  std::mutex mutex_;  // guards the next four
+  std::mutex copy_mutex_;
+  std::shared_ptr<SharedCopy> copy_;  // under way; guarded by copy_mutex_
+  std::mutex mutex_;                  // guards the next four
   std::deque<Operation> queue_;
   bool ending_ = false;
   std::optional<Failure> lost_;  // the server is gone

@@ -28,8 +28,8 @@ class Conduit {
   virtual void submit(Operation operation) = 0;
   // LOCAL. Whether the other side can read a Region: then what lies in one need not be copied.
   virtual bool maps_regions() const = 0;
-  // LOCAL. Drives what has no thread of its own; called by whoever waits.
-  virtual void help() {}
+  // LOCAL. Lends a hand with what is being moved; called by whoever would only wait. True if it did anything.
+  virtual bool help() { return false; }
   // LOCAL. So far, as of the last operation that was answered.
   virtual Report report() = 0;
 };

@@ -38,11 +38,25 @@ bool is_bound(cpu_set_t& cores) {
          CPU_COUNT(&cores) < ::sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-// The data of clients moves, and they compute, before a server goes on: its work has time until the next
-// write.
-void step_back() {
+// The data of clients moves, and they compute, before a server goes on: its own work has time until the next
+// write. On cores of its own only the copying of its clients comes before it, and should do so at once.
+void step_back(bool own_cores) {
   constexpr int niceness = 10;
   ::setpriority(PRIO_PROCESS, 0, niceness);
+  const sched_param none{};
+  if (own_cores) ::sched_setscheduler(0, SCHED_IDLE, &none);
+}
+
+// What a client answers.
+struct Reply {
+  std::int64_t process = -1;  // -1: it cannot see the mailbox
+  cpu_set_t cores{};          // that its program may run on
+};
+
+bool share_cores(const cpu_set_t& a, const cpu_set_t& b) {
+  cpu_set_t both;
+  CPU_AND(&both, &a, &b);
+  return CPU_COUNT(&both) > 0;
 }
 
 std::vector<int> clients_of(const Parts& parts, int server) {
@@ -74,24 +88,26 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
   auto* bell = new (region->data()) Bell;
   Invitation invitation{.region = region->address(), .room = room};
   invitation.bound = is_bound(invitation.cores) ? 1 : 0;
+  bool own_cores = invitation.bound != 0;
   std::vector<Server::Client> clients;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     invitation.mailbox = page + i * each;
     new (region->data() + invitation.mailbox) Mailbox::Shared;
     MPI_Send(&invitation, sizeof invitation, MPI_BYTE, ranks[i], invitation_tag, job.get());
-    std::int64_t process = -1;
-    MPI_Recv(&process, 1, MPI_INT64_T, ranks[i], reply_tag, job.get(), MPI_STATUS_IGNORE);
+    Reply reply;
+    MPI_Recv(&reply, sizeof reply, MPI_BYTE, ranks[i], reply_tag, job.get(), MPI_STATUS_IGNORE);
+    own_cores = own_cores && reply.process >= 0 && !share_cores(reply.cores, invitation.cores);
     Server::Client client{.rank = compute_rank(parts, ranks[i]),
                           .mailbox = Mailbox(region->data() + invitation.mailbox, room, *bell),
                           .watch = {},
                           .warm_up = {}};
     client.warm_up =
         WarmUp(*region, static_cast<std::uint64_t>(client.mailbox.data() - region->data()), room);
-    if (process >= 0) client.watch.emplace(process);
+    if (reply.process >= 0) client.watch.emplace(reply.process);
     clients.push_back(std::move(client));
   }
   WEIR_TRY(mpi::agree(job, Status()));
-  step_back();
+  step_back(own_cores);
   Server server(servers, job.rank(), *bell, std::move(clients), {});
   return server.run();
 }
@@ -102,8 +118,9 @@ Result<std::unique_ptr<Conduit>> connect(const mpi::Comm& job, const Parts& part
   Invitation invitation;
   MPI_Recv(&invitation, sizeof invitation, MPI_BYTE, server, invitation_tag, job.get(), MPI_STATUS_IGNORE);
   auto region = Region::open(invitation.region);
-  const std::int64_t process = region ? ::getpid() : -1;
-  MPI_Send(&process, 1, MPI_INT64_T, server, reply_tag, job.get());
+  Reply reply{.process = region ? ::getpid() : -1};
+  is_bound(reply.cores);
+  MPI_Send(&reply, sizeof reply, MPI_BYTE, server, reply_tag, job.get());
   WEIR_TRY(mpi::agree(job, region ? Status() : Status(tl::make_unexpected(region.error()))));
   ServerAddress address{.rank = server, .process = invitation.region.process, .cores = {}};
   for (int core = 0; core < CPU_SETSIZE && invitation.bound != 0; ++core) {

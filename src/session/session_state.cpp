@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "core/options.hpp"
 #include "offload/own_thread.hpp"
@@ -216,6 +218,17 @@ Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileO
   auto file =
       std::make_unique<offload::RemoteFile>(*conduit_, *arrays_, next_file_++, path, wanted, *entry, most);
   return std::make_unique<OffloadSink>(std::move(file), comm_.rank());
+}
+
+void State::wait_taken(const offload::Progress& progress) {
+  // The data is usually being copied right now, or about to be.
+  constexpr auto soon = std::chrono::microseconds(300);
+  if (conduit_ && !in_thread_) {
+    const auto start = std::chrono::steady_clock::now();
+    while (!progress.taken() && (conduit_->help() || std::chrono::steady_clock::now() - start < soon))
+      std::this_thread::yield();
+  }
+  progress.wait_taken();
 }
 
 void State::run_where_files_are(const std::function<void()>& body) {

@@ -31,6 +31,8 @@ class State {
 
   // COLLECTIVE over the compute ranks.
   Result<std::unique_ptr<Sink>> create(const std::string& path, const FileOptions& options);
+  // Returns when the data of a write may be changed.
+  void wait_taken(const offload::Progress& progress);
   // Runs what calls storage libraries where they may be called.
   void run_where_files_are(const std::function<void()>& body);
   // COLLECTIVE. Everything is done; the summary is final afterwards.

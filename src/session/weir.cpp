@@ -56,10 +56,8 @@ bool Ticket::stored() {
 
 namespace {
 
-void wait_for(offload::Progress& progress, session::State* session, void (offload::Progress::*wait)() const) {
-  double unused = 0;
-  const session::Timed timed(session == nullptr ? unused : session->meter().waiting_seconds);
-  (progress.*wait)();
+// The program hears of a failure, if there is one so far.
+void tell(offload::Progress& progress) {
   if (!progress.done()) return;
   progress.mark_seen();
   throw_if_failed(progress.status());
@@ -68,11 +66,19 @@ void wait_for(offload::Progress& progress, session::State* session, void (offloa
 }  // namespace
 
 void Ticket::wait() {
-  wait_for(*state_->progress, state_->session.get(), &offload::Progress::wait_taken);
+  if (!test()) {
+    const session::Timed timed(state_->session->meter().waiting_seconds);
+    state_->session->wait_taken(*state_->progress);
+  }
+  tell(*state_->progress);
 }
 
 void Ticket::wait_stored() {
-  wait_for(*state_->progress, state_->session.get(), &offload::Progress::wait_done);
+  if (!stored()) {
+    const session::Timed timed(state_->session->meter().waiting_seconds);
+    state_->progress->wait_done();
+  }
+  tell(*state_->progress);
 }
 
 struct File::Impl {
@@ -165,9 +171,7 @@ namespace {
 // Of a call without a ticket: what this rank finds wrong is thrown, what shows later is thrown by close().
 void settle(const std::shared_ptr<offload::Progress>& progress) {
   if (progress->refused()) progress->wait_done();
-  if (!progress->done()) return;
-  progress->mark_seen();
-  throw_if_failed(progress->status());
+  tell(*progress);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ struct StreamSettings {
   std::uint64_t elements = 0;  // of an array, all ranks together
   int loops = 1;
   int write_every = 1;
-  // The four arrays are written in loops of their own, a quarter of `write_every` apart, and waited for only
-  // before they are overwritten: compute follows every single write.
+  // The four arrays are written in loops of their own, evenly apart if `write_every` is 1 more than a
+  // multiple of 4, and waited for only before they are overwritten: compute follows every single write.
   bool spread = false;
   bool tests = false;        // Ticket::test() between the pieces of a kernel while a write is under way
   bool weir_arrays = false;  // allocated by the session
@@ -40,7 +40,7 @@ struct StreamSettings {
 
   int writes() const { return (loops + write_every - 1) / write_every; }  // of each array
   bool writes_in(Kernel kernel, int loop) const {
-    const int shift = spread ? static_cast<int>(kernel) * write_every / 4 : 0;
+    const int shift = spread ? static_cast<int>(kernel) * (write_every - 1) / 4 : 0;
     return loop % write_every == shift;
   }
 };

@@ -89,7 +89,7 @@ Result<std::map<std::string, Rhythm>> calibrate(BenchRun& run, const StreamArgum
           calibration_loops;
       const double compute = std::max(sample.values.at("compute") / calibration_loops, 1e-9);
       int every = static_cast<int>(std::clamp(std::ceil(io / compute), 1.0, 1000.0));
-      if (rhythm_of(arguments, every, true).spread) every = (every + 3) / 4 * 4;
+      if (rhythm_of(arguments, every, true).spread) every = (every + 2) / 4 * 4 + 1;
       rhythms[backend] = rhythm_of(arguments, every, true);
       notes.push_back(
           fmt::format("{}: a synchronous write of the four arrays takes {:.3f} s, a loop {:.3f} s: "

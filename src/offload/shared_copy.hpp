@@ -1,0 +1,45 @@
+// A copy that two threads can do together: one begins it, another may help while it has nothing better to do.
+//
+// Threads: run() once, by the thread that began it; help() by any other, as long as it holds the object.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+namespace weir::offload {
+
+class SharedCopy {
+ public:
+  SharedCopy(std::byte* to, const std::byte* from, std::uint64_t bytes)
+      : to_(to), from_(from), bytes_(bytes) {}
+
+  void run() {  // returns when all of it is copied
+    help();
+    while (copied_.load(std::memory_order_acquire) < bytes_) std::this_thread::yield();
+  }
+
+  bool help() {  // returns when nothing is left to begin; true if it did anything
+    bool any = false;
+    for (std::uint64_t at = next_.fetch_add(part); at < bytes_; at = next_.fetch_add(part)) {
+      const std::uint64_t size = std::min(part, bytes_ - at);
+      std::memcpy(to_ + at, from_ + at, size);
+      copied_.fetch_add(size, std::memory_order_release);
+      any = true;
+    }
+    return any;
+  }
+
+ private:
+  static constexpr std::uint64_t part = 256U << 10U;
+  std::byte* to_;
+  const std::byte* from_;
+  std::uint64_t bytes_;
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<std::uint64_t> copied_ = 0;
+};
+
+}  // namespace weir::offload
