@@ -90,7 +90,9 @@ int simulate(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE,
+                  &provided);  // for mode 'thread' and servers on other nodes
   int result = 1;
   try {
     result = simulate(argc > 1 ? argv[1] : "heat.h5");

@@ -17,7 +17,7 @@ program heat
   real(dp), allocatable :: now(:, :), next(:, :), back(:, :)
   real(dp), allocatable, asynchronous :: snapshot(:, :)
   integer(weir_size) :: whole(2), first(2)
-  integer :: comm, rank, ranks, ierr, step, j, left, right, begin, count
+  integer :: comm, rank, ranks, ierr, provided, step, j, left, right, begin, count
   character(200) :: path, mode
 
   call get_command_argument(1, path)
@@ -25,7 +25,7 @@ program heat
   call get_command_argument(2, mode)
   if (mode /= '') how%mode = trim(mode)
 
-  call MPI_Init(ierr)
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided, ierr)  ! mode thread needs it
   call weir_init(io, MPI_COMM_WORLD, how)            ! I/O servers stay inside; compute ranks go on
   comm = io%compute()                                ! used in place of MPI_COMM_WORLD
   call MPI_Comm_rank(comm, rank, ierr)

@@ -32,11 +32,13 @@ int main(int argc, char** argv) {
   MPI_Comm comm;
   weir_file* out = NULL;
   weir_reader* in = NULL;
+  int provided = 0;
   weir_ticket* ticket = NULL;
   weir_session_options how = WEIR_SESSION_OPTIONS_INIT;
   weir_file_options options = WEIR_FILE_OPTIONS_INIT;
 
-  MPI_Init(&argc, &argv);
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE,
+                  &provided); /* for mode 'thread' and servers on other nodes */
   if (argc > 2) how.mode = argv[2];
   check(weir_init_with(MPI_COMM_WORLD, &how, &io)); /* I/O servers stay inside; compute ranks go on */
   check(weir_compute_comm(io, &comm));

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "offload/mpi_link.hpp"
+
 namespace weir::offload {
 
 namespace {
@@ -26,14 +28,6 @@ void run_on(const std::vector<int>& cores) {
     if (core < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(core), &set);
   }
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // if it is not allowed, any core will do
-}
-
-// So that a block that does not fit at once moves on while the server writes its first pieces.
-std::deque<Box> cut(const Operation& operation, std::uint64_t room) {
-  const std::size_t size = size_of(operation.heading.type);
-  if (operation.bytes <= room / 2) return {operation.box};
-  const auto boxes = split(operation.box, std::max<std::uint64_t>(1, room / 4 / size));
-  return {boxes.begin(), boxes.end()};
 }
 
 }  // namespace
@@ -101,7 +95,8 @@ bool Carrier::begin_next() {
     queue_.pop_front();
   }
   pieces_.clear();
-  if (current_->has_data() && current_->region == 0) pieces_ = cut(*current_, mailbox_.data_room());
+  if (current_->has_data() && current_->region == 0)
+    pieces_ = cut_into_pieces(*current_, mailbox_.data_room());
   current_->pieces = pieces_.size();
   letters_.add(to_letter(*current_));
   unanswered_.push_back(current_->progress);

@@ -80,9 +80,7 @@ std::uint64_t Mailbox::footprint(std::uint64_t data_room) {
 }
 
 Mailbox::Mailbox(std::byte* memory, std::uint64_t data_room, Bell& server_bell)
-    : shared_(std::launder(reinterpret_cast<Shared*>(memory))),
-      data_room_(data_room),
-      server_bell_(&server_bell) {
+    : shared_(std::launder(reinterpret_cast<Shared*>(memory))), ring_(data_room), server_bell_(&server_bell) {
   auto* at = reinterpret_cast<char*>(memory) + rounded_up(sizeof(Shared), page);
   letter_ring_ = {at, letter_room};
   answer_ring_ = {at + letter_room, answer_room};
@@ -99,28 +97,24 @@ std::optional<std::string> Mailbox::next_answer(MessageReader& answers) {
   return answers.pull(shared_->answers, answer_ring_);
 }
 
-std::optional<std::uint64_t> Mailbox::find_room(std::uint64_t bytes) {
-  oldest_ = std::max(oldest_, shared_->freed.load(std::memory_order_acquire));
+std::optional<std::uint64_t> Ring::find_room(std::uint64_t bytes, std::uint64_t freed) {
+  oldest_ = std::max(oldest_, freed);
   std::uint64_t place = next_;
   // Memory that is in use and in the cache already comes first: an empty ring starts over at its beginning,
   // and so does a piece that would need new memory while there is room at the beginning. And no piece is cut
   // at the ring's end.
   const bool empty = oldest_ == next_;
-  const std::uint64_t offset = place % data_room_;
-  const bool beginning_is_free = oldest_ / data_room_ == place / data_room_ && oldest_ % data_room_ >= bytes;
-  if (offset != 0 && (empty || offset + bytes > data_room_ || (offset + bytes > used_ && beginning_is_free)))
-    place = rounded_up(place, data_room_);
+  const std::uint64_t offset = place % room_;
+  const bool beginning_is_free = oldest_ / room_ == place / room_ && oldest_ % room_ >= bytes;
+  if (offset != 0 && (empty || offset + bytes > room_ || (offset + bytes > used_ && beginning_is_free)))
+    place = rounded_up(place, room_);
   if (empty) oldest_ = place;
-  if (place + bytes > oldest_ + data_room_) return std::nullopt;
+  if (place + bytes > oldest_ + room_) return std::nullopt;
   constexpr std::uint64_t line = 64;
-  const std::uint64_t end_of_ring = rounded_up(place + 1, data_room_);
+  const std::uint64_t end_of_ring = rounded_up(place + 1, room_);
   next_ = std::min(place + rounded_up(bytes, line), end_of_ring);
-  used_ = std::max(used_, place % data_room_ + bytes);
+  used_ = std::max(used_, place % room_ + bytes);
   return place;
-}
-
-std::uint64_t Mailbox::held() const {
-  return next_ - std::max(oldest_, shared_->freed.load(std::memory_order_acquire));
 }
 
 std::optional<std::string> Mailbox::next_letter(MessageReader& letters) {

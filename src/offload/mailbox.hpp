@@ -52,6 +52,27 @@ class MessageReader {
   std::string partial_;
 };
 
+// Places in a ring for data, as the client of a mailbox hands them out. They count up for ever; place % room
+// is where.
+class Ring {
+ public:
+  Ring() = default;
+  explicit Ring(std::uint64_t room) : room_(room) {}
+  // Where a piece of that size can go now, `freed` being the end of the last piece that was given back;
+  // nullopt: something has to be given back first. REQUIRES: bytes <= room.
+  std::optional<std::uint64_t> find_room(std::uint64_t bytes, std::uint64_t freed);
+  std::uint64_t room() const { return room_; }
+  std::uint64_t end_of_last() const {
+    return next_;
+  }  // what the server gives back when done with the last piece
+
+ private:
+  std::uint64_t room_ = 0;
+  std::uint64_t next_ = 0;    // where the next piece goes
+  std::uint64_t oldest_ = 0;  // the first piece that was not given back, as far as is known
+  std::uint64_t used_ = 0;    // how much of the ring has ever been used
+};
+
 class Mailbox {
  public:
   static constexpr std::size_t letter_room = 256U << 10U;
@@ -77,16 +98,12 @@ class Mailbox {
   std::optional<std::string> next_answer(MessageReader& answers);
   Bell& client_bell() const { return shared_->client_bell; }
   Bell& server_bell() const { return *server_bell_; }
-  // Where a piece of that size can go now; nullopt: the server has to give something back first. Places count
-  // up for ever; at(place) is the memory. REQUIRES: bytes <= data_room.
-  std::optional<std::uint64_t> find_room(std::uint64_t bytes);
-  std::byte* at(std::uint64_t place) const { return data_ + place % data_room_; }
-  std::uint64_t data_room() const { return data_room_; }
+  std::optional<std::uint64_t> find_room(std::uint64_t bytes) { return ring_.find_room(bytes, freed()); }
+  std::byte* at(std::uint64_t place) const { return data_ + place % ring_.room(); }
+  std::uint64_t data_room() const { return ring_.room(); }
   std::byte* data() const { return data_; }
-  std::uint64_t end_of_last() const {
-    return next_;
-  }                            // what the server gives back when done with the last piece
-  std::uint64_t held() const;  // bytes from the oldest piece that was not given back to the newest
+  std::uint64_t end_of_last() const { return ring_.end_of_last(); }
+  std::uint64_t freed() const { return shared_->freed.load(std::memory_order_acquire); }
 
   // The server's side.
   std::optional<std::string> next_letter(MessageReader& letters);
@@ -98,10 +115,7 @@ class Mailbox {
   std::span<char> letter_ring_;
   std::span<char> answer_ring_;
   std::byte* data_ = nullptr;
-  std::uint64_t data_room_ = 0;
-  std::uint64_t next_ = 0;    // client's: where the next piece goes
-  std::uint64_t oldest_ = 0;  // client's: the first piece that was not given back, as far as it knows
-  std::uint64_t used_ = 0;    // client's: how much of the ring has ever been used
+  Ring ring_;  // the client's
   Bell* server_bell_ = nullptr;
 };
 

@@ -164,7 +164,8 @@ std::string to_letter(const Piece& piece) {
                {"offset", piece.box.offset},
                {"count", piece.box.count},
                {"place", piece.place},
-               {"end", piece.end}});
+               {"end", piece.end},
+               {"bytes", piece.bytes}});
 }
 
 bool is_piece(const Json& letter) {
@@ -174,7 +175,8 @@ bool is_piece(const Json& letter) {
 Piece piece_from_letter(const Json& letter) {
   return {.box = {letter.at("offset").get<Extent>(), letter.at("count").get<Extent>()},
           .place = letter.at("place"),
-          .end = letter.at("end")};
+          .end = letter.at("end"),
+          .bytes = letter.at("bytes")};
 }
 
 std::string describe(const Operation& operation) {

@@ -48,7 +48,8 @@ Operation from_letter(const Json& letter);
 struct Piece {
   Box box;
   std::uint64_t place = 0;
-  std::uint64_t end = 0;  // to be given back
+  std::uint64_t end = 0;    // to be given back
+  std::uint64_t bytes = 0;  // where they follow by message
 };
 std::string to_letter(const Piece& piece);
 Piece piece_from_letter(const Json& letter);

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto between_looks_at_clients = 100ms;
-constexpr auto between_helps = 1ms;
+constexpr auto between_tries_to_answer = 1ms;
 constexpr int first_client = 1 << 30;
 
 // Adds the time of its life to a sum.
@@ -38,15 +38,14 @@ std::uint64_t bytes_of(const Operation& operation, const Box& box) {
 
 }  // namespace
 
-Server::Server(mpi::Comm servers, int job_rank, Bell& bell, std::vector<Client> clients,
-               std::function<bool()> help)
-    : servers_(std::move(servers)), job_rank_(job_rank), bell_(bell), help_(std::move(help)) {
+Server::Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients)
+    : servers_(std::move(servers)), bell_(bell) {
   for (Client& client : clients)
     links_.push_back({.client = std::move(client), .letters = {}, .answers = {}, .queue = {}, .regions = {}});
 }
 
 bool Server::receive() {
-  bool any = help_ && help_();
+  bool any = false;
   for (Link& link : links_) {
     while (const auto text = link.client.mailbox.next_letter(link.letters)) {
       any = true;
@@ -93,7 +92,7 @@ Status Server::wait_until(const std::function<bool()>& condition) {
     if (condition()) return {};
     if (moved || warm_up()) continue;
     WEIR_TRY(check_clients());
-    bell_.wait(heard, help_ || !answered ? between_helps : between_looks_at_clients);
+    bell_.wait(heard, answered ? between_looks_at_clients : between_tries_to_answer);
   }
 }
 

@@ -33,10 +33,8 @@ class Server {
     WarmUp warm_up;                     // of its mailbox
   };
 
-  // `servers` are all servers; `job_rank` is this one's number for people. `help`, if any, drives the links
-  // of clients on other nodes and says whether anything moved.
-  Server(mpi::Comm servers, int job_rank, Bell& bell, std::vector<Client> clients,
-         std::function<bool()> help);
+  // `servers` are all servers; `bell` is what clients ring.
+  Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients);
 
   // COLLECTIVE over the servers. Returns when all clients have ended the session; fails if one was lost.
   Status run();
@@ -87,10 +85,8 @@ class Server {
   void give_back(Link& link, Arrived& arrived);
 
   mpi::Comm servers_;
-  int job_rank_;
   Bell& bell_;
   std::vector<Link> links_;
-  std::function<bool()> help_;
   std::map<std::uint64_t, OpenFile> files_;
   double storing_seconds_ = 0;
   std::uint64_t held_ = 0;

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <fstream>
 #include <map>
 #include <new>
 
 #include "offload/carrier.hpp"
+#include "offload/mpi_link.hpp"
 #include "offload/server.hpp"
 
 namespace weir::offload {
@@ -22,6 +25,7 @@ constexpr std::uint64_t least_room = 64U << 10U;  // per client
 
 // What a server tells its client about their mailbox.
 struct Invitation {
+  std::array<char, 64> host{};  // a process number means nothing elsewhere
   Region::Address region;
   std::uint64_t bell = 0;     // offset of the server's bell in the region
   std::uint64_t mailbox = 0;  // offset of the mailbox
@@ -31,6 +35,22 @@ struct Invitation {
 };
 
 enum Tag : int { invitation_tag = 1, reply_tag = 2 };
+
+// Two processes that find the same words here can see each other's memory.
+std::array<char, 64> this_host() {
+  std::array<char, 64> host{};
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::string words;
+  boot >> words;
+  struct stat space {};
+  if (::stat("/proc/self/ns/pid", &space) == 0) words += std::to_string(space.st_ino);
+  // Nodes that are told apart by their names only, as virtual ones are, count as apart.
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  words += name.data();
+  std::copy_n(words.begin(), std::min(words.size(), host.size() - 1), host.begin());
+  return host;
+}
 
 bool is_bound(cpu_set_t& cores) {
   CPU_ZERO(&cores);
@@ -86,10 +106,11 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
       ready ? Region::create(page + each * ranks.size()) : Result<Region>(tl::make_unexpected(ready.error()));
   WEIR_TRY(mpi::agree(job, region ? Status() : Status(tl::make_unexpected(region.error()))));
   auto* bell = new (region->data()) Bell;
-  Invitation invitation{.region = region->address(), .room = room};
+  Invitation invitation{.host = this_host(), .region = region->address(), .room = room};
   invitation.bound = is_bound(invitation.cores) ? 1 : 0;
   bool own_cores = invitation.bound != 0;
   std::vector<Server::Client> clients;
+  std::vector<std::pair<int, Mailbox>> elsewhere;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     invitation.mailbox = page + i * each;
     new (region->data() + invitation.mailbox) Mailbox::Shared;
@@ -103,12 +124,19 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
                           .warm_up = {}};
     client.warm_up =
         WarmUp(*region, static_cast<std::uint64_t>(client.mailbox.data() - region->data()), room);
-    if (reply.process >= 0) client.watch.emplace(reply.process);
+    if (reply.process >= 0) {
+      client.watch.emplace(reply.process);
+    } else {
+      elsewhere.emplace_back(ranks[i], Mailbox(region->data() + invitation.mailbox, room, *bell));
+    }
     clients.push_back(std::move(client));
   }
   WEIR_TRY(mpi::agree(job, Status()));
+  const mpi::Comm link = job.duplicate();
+  std::optional<MpiReceiver> receiver;
+  if (!elsewhere.empty()) receiver.emplace(link, elsewhere);
   step_back(own_cores);
-  Server server(servers, job.rank(), *bell, std::move(clients), {});
+  Server server(servers, *bell, std::move(clients));
   return server.run();
 }
 
@@ -117,11 +145,23 @@ Result<std::unique_ptr<Conduit>> connect(const mpi::Comm& job, const Parts& part
   const int server = parts.server_of[static_cast<std::size_t>(job.rank())];
   Invitation invitation;
   MPI_Recv(&invitation, sizeof invitation, MPI_BYTE, server, invitation_tag, job.get(), MPI_STATUS_IGNORE);
-  auto region = Region::open(invitation.region);
+  const bool same_host = invitation.host == this_host();
+  auto region =
+      same_host ? Region::open(invitation.region) : Result<Region>(fail(ErrorCode::io, "another host"));
   Reply reply{.process = region ? ::getpid() : -1};
   is_bound(reply.cores);
   MPI_Send(&reply, sizeof reply, MPI_BYTE, server, reply_tag, job.get());
-  WEIR_TRY(mpi::agree(job, region ? Status() : Status(tl::make_unexpected(region.error()))));
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  const bool possible = region || provided == MPI_THREAD_MULTIPLE;
+  WEIR_TRY(mpi::agree(
+      job, possible ? Status()
+                    : Status(fail(ErrorCode::unsupported,
+                                  "an I/O server is on another node, and MPI was started for one thread only",
+                                  "start MPI by MPI_Init_thread(..., MPI_THREAD_MULTIPLE, ...), or the "
+                                  "program by 'weir run'"))));
+  const mpi::Comm link = job.duplicate();
+  if (!region) return std::make_unique<MpiCarrier>(link, server, invitation.room);
   ServerAddress address{.rank = server, .process = invitation.region.process, .cores = {}};
   for (int core = 0; core < CPU_SETSIZE && invitation.bound != 0; ++core) {
     if (CPU_ISSET(static_cast<std::size_t>(core), &invitation.cores)) address.cores.push_back(core);

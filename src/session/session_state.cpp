@@ -39,7 +39,6 @@ Result<Plan> decide(const SessionOptions& options, std::uint32_t ranks) {
                                               : Mode::synchronous;
   }
   if (!options.mapping.empty()) plan.roles.mapping = options.mapping;
-  if (options.mode.empty() && options.mapping.empty()) return plan;
   // Roles of a plan that was made for something else do not hold.
   if (plan.mode != planned.mode || plan.roles.mapping != planned.roles.mapping) {
     plan.roles.servers.clear();

@@ -1,0 +1,112 @@
+// The way between a compute rank and an I/O server on another node: MPI, in chunks. What a server on the same
+// node finds in its mailbox because the client put it there, an MPI link puts there on the client's behalf.
+//
+// Both sides have a thread that calls MPI, so that data moves while the program computes and the server
+// writes: MPI has to be started with MPI_THREAD_MULTIPLE. While there is nothing to do the threads sleep for
+// up to a millisecond at a time.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "mpi/comm.hpp"
+#include "offload/conduit.hpp"
+#include "offload/mailbox.hpp"
+
+namespace weir::offload {
+
+// Messages on their way out, with what they are made of.
+class Outbox {
+ public:
+  Outbox(MPI_Comm comm, int peer) : comm_(comm), peer_(peer) {}
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+  ~Outbox();  // cancels nothing: waits
+  void send(std::string bytes, int tag);
+  void send(const std::byte* bytes, std::uint64_t size, int tag);  // REQUIRES: they stay until sent
+  bool sent();                                                     // is everything gone?
+
+ private:
+  struct Message {
+    std::string bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  MPI_Comm comm_;
+  int peer_;
+  std::list<Message> messages_;
+};
+
+// The client's side.
+class MpiCarrier final : public Conduit {
+ public:
+  // `comm` is used by the thread alone; `server` is a rank in it. `room`: of the ring at the server.
+  MpiCarrier(mpi::Comm comm, int server, std::uint64_t room);
+  ~MpiCarrier() override;
+
+  void submit(Operation operation) override;
+  bool maps_regions() const override { return false; }
+  Report report() override;
+
+ private:
+  void work();
+  bool read_messages();
+  bool begin_next();
+  bool send_pieces();
+
+  mpi::Comm comm_;
+  int server_;
+  Ring ring_;
+  std::mutex mutex_;  // guards the next three
+  std::deque<Operation> queue_;
+  bool ending_ = false;
+  Report report_;
+  Bell bell_;
+
+  // The thread's own.
+  Outbox outbox_;
+  std::uint64_t freed_ = 0;
+  std::optional<Operation> current_;
+  std::deque<Box> pieces_;
+  std::deque<std::shared_ptr<Progress>> unanswered_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+// The server's side, of all its clients on other nodes.
+class MpiReceiver {
+ public:
+  // `comm` is used by the thread alone. `clients` are ranks in it, each with its mailbox.
+  MpiReceiver(mpi::Comm comm, const std::vector<std::pair<int, Mailbox>>& clients);
+  MpiReceiver(const MpiReceiver&) = delete;
+  MpiReceiver& operator=(const MpiReceiver&) = delete;
+  ~MpiReceiver();  // when the last answers have been sent
+
+ private:
+  struct Link {
+    Link(MPI_Comm comm, int peer, const Mailbox& box) : rank(peer), mailbox(box), outbox(comm, peer) {}
+    int rank;
+    Mailbox mailbox;
+    Outbox outbox;
+    MessageWriter letters;
+    MessageReader answers;
+    std::string piece;                  // a letter that waits for its data
+    std::vector<MPI_Request> arriving;  // that data
+    std::uint64_t freed = 0;            // as the client knows
+  };
+  void work();
+  bool receive(Link& link);
+  bool answer(Link& link);
+
+  mpi::Comm comm_;
+  std::list<Link> links_;
+  std::atomic<bool> ending_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+// How large blocks are cut: by both carriers alike.
+std::deque<Box> cut_into_pieces(const Operation& operation, std::uint64_t room);
+
+}  // namespace weir::offload
