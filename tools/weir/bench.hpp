@@ -26,6 +26,7 @@ struct BenchSettings {
   bool compare = false;
   bool verify = false;
   bool keep = false;
+  bool brief = false;  // for people who want the gist
   std::string json, csv, plot, folder;
 };
 

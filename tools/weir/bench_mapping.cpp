@@ -36,6 +36,25 @@ void place_ranks_on(Plan& plan, const std::vector<std::uint32_t>& pus) {
   plan.placement.oversubscribe = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
+// A rank and its thread: the core of the rank, and another one if there is one.
+Result<BenchLaunch> with_room_for_threads(BenchLaunch launch, const std::vector<Numbers>& cores,
+                                          std::uint32_t ranks) {
+  launch.ranks = static_cast<int>(ranks);
+  launch.plan.ranks = ranks;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    Numbers both = {cores[rank % cores.size()][0]};
+    if (2 * ranks <= cores.size()) both.push_back(cores[ranks + rank][0]);
+    launch.plan.placement.pus_of.add(both);
+  }
+  launch.plan.placement.node_of.assign(ranks, 0);
+  launch.plan.placement.oversubscribe = ranks > cores.size();
+  if (2 * ranks > cores.size())
+    launch.notes.push_back(
+        fmt::format("thread: {} ranks and their threads share {} cores", ranks, cores.size()));
+  WEIR_TRY(in(check(launch.plan), "plan the mapping thread"));
+  return launch;
+}
+
 }  // namespace
 
 std::vector<std::string> bench_mappings() {
@@ -73,6 +92,7 @@ Result<BenchLaunch> launch_of(const std::string& mapping, int compute) {
     launch.plan.roles.servers.push_back(n + rank);
     launch.plan.roles.server_of.push_back(n + rank);
   }
+  if (mapping == "thread") return with_room_for_threads(std::move(launch), cores, n);
   launch.ranks = static_cast<int>(pus.size());
   launch.plan.ranks = static_cast<std::uint32_t>(pus.size());
   place_ranks_on(launch.plan, pus);

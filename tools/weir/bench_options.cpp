@@ -121,7 +121,6 @@ Result<BenchSettings> settle(const BenchArguments& arguments, std::vector<std::s
   WEIR_TRY(check_writable(settings.json));
   WEIR_TRY(check_writable(settings.csv));
   if (!settings.plot.empty()) {
-    WEIR_TRY(check_plot());
     WEIR_TRY(check_writable(settings.plot + "-wall.png"));
   }
   return settings;

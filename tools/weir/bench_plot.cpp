@@ -6,6 +6,7 @@
 
 #include "bench_report.hpp"
 #include "report/chart.hpp"
+#include "terminal.hpp"
 
 namespace weir::cli {
 
@@ -35,40 +36,55 @@ std::vector<double> numbers(const BenchPlot& plot, const std::vector<std::string
 
 }  // namespace
 
-Status check_plot() {
-  return {};
-}
+namespace {
 
-Status draw_plot(const BenchPlot& plot, const std::string& prefix) {
-  if (plot.bars.empty()) return fail(ErrorCode::invalid_argument, "--plot: nothing was measured");
+struct Charts {
+  report::Chart wall, breakdown;
+};
+
+Charts charts_of(const BenchPlot& plot) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const auto backends = distinct(plot.bars, [](const BenchBar& bar) { return bar.backend; });
-  report::Chart wall{.title = plot.title + ": wall time until the data is written",
-                     .y_label = "wall time (s)",
-                     .categories = backends};
-  report::Chart breakdown{
+  Charts charts;
+  charts.wall = {.title = plot.title + ": wall time until the data is written",
+                 .y_label = "wall time (s)",
+                 .categories = backends};
+  charts.breakdown = {
       .title = plot.title + ": what the time went to", .y_label = "time (s)", .categories = backends};
-  breakdown.mark_name = "wall time";
+  charts.breakdown.mark_name = "wall time";
   for (const std::string& mapping : distinct(plot.bars, [](const BenchBar& bar) { return bar.mapping; })) {
     const auto of = [&](double BenchBar::*member, double missing) {
       return numbers(plot, backends, mapping, member, missing);
     };
-    wall.series.push_back({.name = mapping,
-                           .values = of(&BenchBar::wall, unknown),
-                           .low = of(&BenchBar::wall_low, unknown),
-                           .high = of(&BenchBar::wall_high, unknown)});
-    breakdown.series.push_back({.name = mapping,
-                                .values = of(&BenchBar::wall, unknown),
-                                .parts = {{"compute", of(&BenchBar::compute, 0)},
-                                          {"send", of(&BenchBar::send, 0)},
-                                          {"wait", of(&BenchBar::wait, 0)},
-                                          {"create and close", of(&BenchBar::open_close, 0)}}});
+    charts.wall.series.push_back({.name = mapping,
+                                  .values = of(&BenchBar::wall, unknown),
+                                  .low = of(&BenchBar::wall_low, unknown),
+                                  .high = of(&BenchBar::wall_high, unknown)});
+    charts.breakdown.series.push_back({.name = mapping,
+                                       .values = of(&BenchBar::wall, unknown),
+                                       .parts = {{"compute", of(&BenchBar::compute, 0)},
+                                                 {"send", of(&BenchBar::send, 0)},
+                                                 {"wait", of(&BenchBar::wait, 0)},
+                                                 {"create and close", of(&BenchBar::open_close, 0)}}});
   }
+  return charts;
+}
+
+}  // namespace
+
+Status draw_plot(const BenchPlot& plot, const std::string& prefix) {
+  if (plot.bars.empty()) return fail(ErrorCode::invalid_argument, "--plot: nothing was measured");
+  const Charts charts = charts_of(plot);
   for (const char* extension : {".png", ".svg"}) {
-    WEIR_TRY(report::save(wall, prefix + "-wall" + extension));
-    WEIR_TRY(report::save(breakdown, prefix + "-breakdown" + extension));
+    WEIR_TRY(report::save(charts.wall, prefix + "-wall" + extension));
+    WEIR_TRY(report::save(charts.breakdown, prefix + "-breakdown" + extension));
   }
   return {};
+}
+
+std::string plot_as_text(const BenchPlot& plot) {
+  if (plot.bars.empty()) return {};
+  return report::render_text(charts_of(plot).breakdown, {.colour = stdout_has_colors()}).value_or("");
 }
 
 }  // namespace weir::cli

@@ -199,9 +199,26 @@ std::string report_to_csv(const BenchReport& report) {
   return text;
 }
 
+namespace {
+
+void print_brief(const BenchReport& report) {
+  fmt::print("{}", plot_as_text(plot_of(report)));
+  for (const BenchResult& result : report.results) {
+    const auto visible = result.median("visible_io_with_close_ratio");
+    const auto wall = result.median("wall_ratio");
+    if (!visible || !wall || result.row.what.mapping == "sequential") continue;
+    fmt::print(
+        "{:<12} the program saw {:3.0f}% of its I/O time, and was done in {:.2f} of the time{}\n",
+        result.row.what.backend, 100 * *visible, *wall,
+        report.settings.verify ? result.row.verified ? "; the file is right" : "; THE FILE IS WRONG" : "");
+  }
+}
+
+}  // namespace
+
 Status finish(const BenchReport& report) {
-  print_tables(report);
   const BenchSettings& settings = report.settings;
+  settings.brief ? print_brief(report) : print_tables(report);
   if (!settings.json.empty())
     WEIR_TRY(write_text_atomically(settings.json, report_to_json(report).dump(2) + "\n"));
   if (!settings.csv.empty()) WEIR_TRY(write_text_atomically(settings.csv, report_to_csv(report)));

@@ -45,12 +45,11 @@ void print_tables(const BenchReport& report);
 Json report_to_json(const BenchReport& report);
 std::string report_to_csv(const BenchReport& report);  // one line for each row and round
 
-// Prints the tables, stores the files that were asked for; a failure when a case failed.
+// Prints the tables (or, brief, a picture and a sentence for each backend), stores the files that were asked
+// for; a failure when a case failed.
 Status finish(const BenchReport& report);
 
 // Pictures of the wall time and of what it consists of: PREFIX-wall.png, .svg, PREFIX-breakdown.png, .svg.
-// Integrator: bench_plot.cpp draws them with the module report; bench_plot_missing.cpp stands in for it where
-// that module is not built.
 struct BenchBar {
   std::string mapping;  // with "weir arrays" and "tests" where they vary
   std::string backend;
@@ -61,7 +60,7 @@ struct BenchPlot {
   std::string title;
   std::vector<BenchBar> bars;
 };
-Status check_plot();  // whether this build draws at all
 Status draw_plot(const BenchPlot& plot, const std::string& prefix);
+std::string plot_as_text(const BenchPlot& plot);  // what the time went to, for a terminal
 
 }  // namespace weir::cli

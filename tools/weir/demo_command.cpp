@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "bench_options.hpp"
 #include "build_info.hpp"
 #include "commands.hpp"
 #include "core/options.hpp"
@@ -21,6 +22,7 @@ struct Arguments {
   DemoSettings settings;
   std::string size = "64MiB";
   bool as_rank = false;
+  bool storage_only = false;
 };
 
 // The demo's own folder; removed at the end unless the user wants to keep it.
@@ -79,6 +81,24 @@ void print_hints(const std::string& folder) {
     fmt::print("  {} {}/demo-bp5.bp\n", build::bpls, folder);
 }
 
+// The second half: what an I/O server hides.
+Status show_servers(const std::string& folder, bool keep) {
+  fmt::print(
+      "\nA program that computes and writes by turns (STREAM), first by itself, then with an I/O server on a "
+      "core of "
+      "its own:\n\n");
+  std::fflush(stdout);
+  StreamArguments stream;
+  stream.mappings = {"sequential", "consecutive"};
+  stream.backends = {"all"};
+  stream.arrays = "user";
+  stream.settings.folder = folder;
+  stream.settings.repeats = 3;
+  stream.settings.compare = stream.settings.verify = stream.settings.brief = true;
+  if (keep) stream.settings.plot = folder + "/demo";
+  return bench_stream(stream);
+}
+
 Status demo(Arguments arguments) {
   WEIR_ASSIGN(const std::int64_t bytes, parse_bytes(arguments.size));
   if (bytes < 8) return fail(ErrorCode::invalid_argument, "--size: the array needs at least 8 bytes");
@@ -93,6 +113,8 @@ Status demo(Arguments arguments) {
   if (arguments.settings.json) words.emplace_back("--json");
   if (arguments.settings.keep) words.emplace_back("--keep");
   WEIR_TRY(run_ranks(arguments.settings.ranks, words));
+  if (!arguments.settings.json && !arguments.storage_only)
+    WEIR_TRY(show_servers(folder.path(), arguments.settings.keep));
   if (!arguments.settings.json && arguments.settings.keep) {
     print_hints(folder.path());
   } else if (!arguments.settings.json) {
@@ -105,7 +127,8 @@ Status demo(Arguments arguments) {
 
 void add_demo_command(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand(
-      "demo", "The same array through every storage backend, by MPI ranks, verified and timed");
+      "demo",
+      "The same array through every storage backend, then what an I/O server hides: verified and timed");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("-n,--ranks", arguments->settings.ranks, "MPI ranks")
       ->capture_default_str()
@@ -117,7 +140,8 @@ void add_demo_command(CLI::App& app, Context& context) {
   command->add_option("--folder", arguments->settings.folder,
                       "Where to write (default: the temporary folder; with --keep: weir-demo)");
   command->add_flag("--keep", arguments->settings.keep, "Keep the files");
-  command->add_flag("--json", arguments->settings.json, "Print JSON");
+  command->add_flag("--storage-only", arguments->storage_only, "Only the table of backends");
+  command->add_flag("--json", arguments->settings.json, "Print JSON, of the table of backends");
   command->add_flag("--as-rank", arguments->as_rank)->group("");
   command->footer(
       "Examples:\n  weir demo\n  weir demo --keep\n  weir demo -n 8 --size 256MiB --folder /scratch");

@@ -31,6 +31,9 @@ void allow_sharing_of_cores() {
                                     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                     {"OMPI_MCA_mpi_yield_when_idle", "1"},
                                     {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+                                    // Programs that start MPI for one thread can still use Weir's.
+                                    {"OMPI_MPI_THREAD_LEVEL", "3"},
+                                    {"MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE"},
                                     {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
                                     {"PRTE_MCA_hwloc_default_binding_policy", "none"}}) {
     ::setenv(name, value, keep);
