@@ -28,6 +28,13 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   return fmt::format("weir: unknown command '{}'{}\n", argv[1], weir::suggest(argv[1], names));
 }
 
+// The exit code, unless what was printed did not get out.
+int flushed(int code) {
+  if (std::fflush(stdout) == 0) return code;
+  std::perror("weir: write to standard output");
+  return 1;
+}
+
 int run(int argc, char** argv) {
   using namespace weir::cli;
   CLI::App app("Weir decides where the I/O of a parallel program happens, and shows what the I/O system did.",
@@ -50,7 +57,8 @@ int run(int argc, char** argv) {
   // Last: subcommands made before do not inherit it.
   app.footer(
       "Start here:\n"
-      "  weir demo              the same array through every storage backend, verified and timed\n"
+      "  weir demo              every storage backend, and what an I/O server hides\n"
+      "  weir run --mapping consecutive -n 2 -- ./app     a program of yours with I/O servers\n"
       "  weir version           what this build can do\n"
       "  weir COMMAND --help    each command, with examples");
   // CLI11 would only say that a subcommand is required.
@@ -58,17 +66,17 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "{}", unknown);
     return 2;
   }
+  if (argc < 2) {
+    fmt::print("{}", app.help());
+    return flushed(2);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11's own codes run past 100; ours has one for a wrong command line.
-    return app.exit(error) == 0 ? 0 : 2;
+    return flushed(app.exit(error) == 0 ? 0 : 2);
   }
-  if (std::fflush(stdout) != 0) {
-    std::perror("weir: write to standard output");
-    return 1;
-  }
-  return context.exit_code;
+  return flushed(context.exit_code);
 }
 
 }  // namespace
