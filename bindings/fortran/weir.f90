@@ -32,7 +32,8 @@ module weir
   implicit none
   private
 
-  public :: weir_session, weir_file, weir_reader, weir_ticket, weir_session_options, weir_file_options, weir_summary
+  public :: weir_session, weir_file, weir_reader, weir_ticket, weir_session_options, weir_file_options, weir_summary, &
+    weir_reduction
   public :: weir_init, weir_size
 
   integer, parameter :: weir_size = int64
@@ -62,6 +63,13 @@ module weir
     integer :: in_flight = 1                    ! of WEIR_THROTTLED
   end type
 
+  ! What is stored of the steps and points that are written; the work is done by whoever writes the file.
+  type :: weir_reduction
+    character(:), allocatable :: operation      ! over steps: 'mean', 'min', 'max', 'sum', 'instant'; left out: all are stored
+    integer(weir_size) :: steps = 1             ! so many give one result, which has the number of the last of them
+    integer(weir_size), allocatable :: every(:) ! every k-th point, k for each dimension; left out: all points
+  end type
+
   type :: weir_session
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -89,12 +97,14 @@ module weir
   contains
     procedure, private :: write_real32_1, write_real32_2, write_real32_3, write_real64_1, write_real64_2, write_real64_3, &
       write_int32_1, write_int32_2, write_int32_3, write_int64_1, write_int64_2, write_int64_3
-    ! write(name, data [, shape, offset, step, ticket, stat, errmsg]): this rank's part of an array. shape: of the whole
-    ! array (left out: that of data). Without a ticket, the outcome is that of the call.
+    ! write(name, data [, shape, offset, step, ticket, stat, errmsg, reduce]): this rank's part of an array. shape: of the whole
+    ! array (left out: that of data). Without a ticket, the outcome is that of the call. reduce: stores less than is
+    ! written, the same in every write of the array.
     generic :: write => write_real32_1, write_real32_2, write_real32_3, write_real64_1, write_real64_2, write_real64_3, &
       write_int32_1, write_int32_2, write_int32_3, write_int64_1, write_int64_2, write_int64_3
     procedure :: set_text => file_set_text
     procedure :: close => file_close
+    procedure :: close_later => file_close_later
   end type
 
   type :: weir_reader
@@ -280,6 +290,23 @@ contains
     call conclude(c_close(self%handle), stat, errmsg)
   end subroutine
 
+  ! The same, but returns at once: ticket%wait_stored() tells how it ended; without a ticket, or if nobody asks,
+  ! finalize does. A file of which any write failed does not get its name.
+  subroutine file_close_later(self, ticket, stat, errmsg)
+    class(weir_file), intent(inout) :: self
+    type(weir_ticket), intent(inout), optional, target :: ticket
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: place
+
+    place = c_null_ptr
+    if (present(ticket)) then
+      call conclude(c_drop(ticket%handle))
+      place = c_loc(ticket%handle)
+    end if
+    call conclude(c_close_later(self%handle, place), stat, errmsg)
+  end subroutine
+
   subroutine reader_close(self, stat, errmsg)
     class(weir_reader), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -342,7 +369,7 @@ contains
   end subroutine
 
   ! All writes: dimensions are turned round into the order of C.
-  subroutine put(file, name, type, address, contiguous, count, shape, offset, step, ticket, stat, errmsg)
+  subroutine put(file, name, type, address, contiguous, count, shape, offset, step, ticket, stat, errmsg, reduce)
     type(c_ptr), intent(in) :: file, address
     character(*), intent(in) :: name
     integer(c_int), intent(in) :: type
@@ -353,9 +380,13 @@ contains
     type(weir_ticket), intent(inout), optional, target :: ticket
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    type(weir_reduction), intent(in), optional :: reduce
     integer(c_int64_t), dimension(size(count)) :: whole, first, part
+    integer(c_int64_t), target :: every(size(count))
     integer(c_int64_t) :: at
-    type(c_ptr) :: place
+    type(c_reduction), target :: less
+    character(c_char), allocatable, target :: operation(:)
+    type(c_ptr) :: place, reduction
     integer :: n
 
     n = size(count)
@@ -370,6 +401,20 @@ contains
         call conclude(WEIR_INVALID_ARGUMENT, stat, errmsg, 'write '//name//': offset and data differ in rank')
         return
       end if
+    end if
+    reduction = c_null_ptr
+    if (present(reduce)) then
+      less = c_reduction(c_null_ptr, reduce%steps, c_null_ptr)
+      call keep_text(reduce%operation, operation, less%operation)
+      if (allocated(reduce%every)) then
+        if (size(reduce%every) /= n) then
+          call conclude(WEIR_INVALID_ARGUMENT, stat, errmsg, 'write '//name//': every and data differ in rank')
+          return
+        end if
+        every = reduce%every(n:1:-1)
+        less%every = c_loc(every)
+      end if
+      reduction = c_loc(less)
     end if
     if (.not. contiguous) then
       call conclude(WEIR_INVALID_ARGUMENT, stat, errmsg, &
@@ -388,7 +433,8 @@ contains
       call conclude(c_drop(ticket%handle))  ! of an earlier write; its error is left to close
       place = c_loc(ticket%handle)
     end if
-    call conclude(c_write(file, c_text(name), type, address, int(n, c_int), whole, first, part, at, place), stat, errmsg)
+    call conclude(c_write(file, c_text(name), type, address, int(n, c_int), whole, first, part, at, reduction, place), &
+      stat, errmsg)
   end subroutine
 
   subroutine get(reader, name, type, address, contiguous, count, offset, step, stat, errmsg)
@@ -427,73 +473,73 @@ contains
 
   ! One of each kind and rank; the bodies are in put_body.inc and get_body.inc.
 
-  subroutine write_real32_1(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_real32_1(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     real(real32), intent(in), target, asynchronous :: data(:)
     integer(c_int), parameter :: code = type_float32
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_real32_2(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_real32_2(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     real(real32), intent(in), target, asynchronous :: data(:,:)
     integer(c_int), parameter :: code = type_float32
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_real32_3(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_real32_3(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     real(real32), intent(in), target, asynchronous :: data(:,:,:)
     integer(c_int), parameter :: code = type_float32
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_real64_1(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_real64_1(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     real(real64), intent(in), target, asynchronous :: data(:)
     integer(c_int), parameter :: code = type_float64
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_real64_2(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_real64_2(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     real(real64), intent(in), target, asynchronous :: data(:,:)
     integer(c_int), parameter :: code = type_float64
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_real64_3(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_real64_3(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     real(real64), intent(in), target, asynchronous :: data(:,:,:)
     integer(c_int), parameter :: code = type_float64
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_int32_1(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_int32_1(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     integer(int32), intent(in), target, asynchronous :: data(:)
     integer(c_int), parameter :: code = type_int32
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_int32_2(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_int32_2(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     integer(int32), intent(in), target, asynchronous :: data(:,:)
     integer(c_int), parameter :: code = type_int32
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_int32_3(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_int32_3(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     integer(int32), intent(in), target, asynchronous :: data(:,:,:)
     integer(c_int), parameter :: code = type_int32
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_int64_1(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_int64_1(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     integer(int64), intent(in), target, asynchronous :: data(:)
     integer(c_int), parameter :: code = type_int64
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_int64_2(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_int64_2(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     integer(int64), intent(in), target, asynchronous :: data(:,:)
     integer(c_int), parameter :: code = type_int64
     include 'put_body.inc'
   end subroutine
 
-  subroutine write_int64_3(self, name, data, shape, offset, step, ticket, stat, errmsg)
+  subroutine write_int64_3(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
     integer(int64), intent(in), target, asynchronous :: data(:,:,:)
     integer(c_int), parameter :: code = type_int64
     include 'put_body.inc'

@@ -23,6 +23,12 @@ module weir_c
     integer(c_int32_t) :: in_flight
   end type
 
+  type, bind(c) :: c_reduction
+    type(c_ptr) :: operation
+    integer(c_int64_t) :: steps
+    type(c_ptr) :: every
+  end type
+
   interface
     function c_message() bind(c, name='weir_message') result(text)
       import; type(c_ptr) :: text
@@ -51,9 +57,9 @@ module weir_c
       import; type(c_ptr), value :: session; character(c_char), intent(in) :: path(*)
       type(c_file_options), intent(in) :: options; type(c_ptr), intent(out) :: reader; integer(c_int) :: status
     end function
-    function c_write(file, name, type, data, dimensions, shape, offset, count, step, ticket) &
-        bind(c, name='weir_write') result(status)
-      import; type(c_ptr), value :: file, data, ticket; character(c_char), intent(in) :: name(*)
+    function c_write(file, name, type, data, dimensions, shape, offset, count, step, reduction, ticket) &
+        bind(c, name='weir_write_reduced') result(status)
+      import; type(c_ptr), value :: file, data, reduction, ticket; character(c_char), intent(in) :: name(*)
       integer(c_int), value :: type, dimensions; integer(c_int64_t), intent(in) :: shape(*), offset(*), count(*)
       integer(c_int64_t), value :: step; integer(c_int) :: status
     end function
@@ -63,6 +69,9 @@ module weir_c
     end function
     function c_close(file) bind(c, name='weir_close') result(status)
       import; type(c_ptr), intent(inout) :: file; integer(c_int) :: status
+    end function
+    function c_close_later(file, ticket) bind(c, name='weir_close_later') result(status)
+      import; type(c_ptr), intent(inout) :: file; type(c_ptr), value :: ticket; integer(c_int) :: status
     end function
     function c_read(reader, name, type, data, dimensions, offset, count, step) bind(c, name='weir_read') result(status)
       import; type(c_ptr), value :: reader, data; character(c_char), intent(in) :: name(*)

@@ -102,6 +102,16 @@ typedef struct weir_file_options {
 #define WEIR_FILE_OPTIONS_INIT \
   { NULL, NULL, 0, 0, WEIR_AUTOMATIC, 1 }
 
+/* What is stored of the steps and points that a program writes; types.hpp has the rules. The work is done by
+ * whoever writes the file. Start from WEIR_REDUCTION_INIT. */
+typedef struct weir_reduction {
+  const char* operation; /* over steps: "mean", "min", "max", "sum", "instant"; NULL: all are stored */
+  uint64_t steps;        /* so many give one result, which has the number of the last of them */
+  const uint64_t* every; /* every k-th point, k for each dimension; NULL: all points */
+} weir_reduction;
+#define WEIR_REDUCTION_INIT \
+  { NULL, 1, NULL }
+
 /* What the I/O of a session cost, so far. Times are those of the slowest rank. */
 typedef struct weir_summary {
   uint64_t files;         /* that were closed */
@@ -155,6 +165,12 @@ WEIR_C_API weir_status weir_create(weir_session* session, const char* path, cons
 WEIR_C_API weir_status weir_write(weir_file* file, const char* name, weir_type type, const void* data,
                                   int dimensions, const uint64_t* shape, const uint64_t* offset,
                                   const uint64_t* count, int64_t step, weir_ticket** ticket);
+/* The same, storing less than is written: `reduction` (NULL: everything) is the same in every write of the
+ * variable. */
+WEIR_C_API weir_status weir_write_reduced(weir_file* file, const char* name, weir_type type, const void* data,
+                                          int dimensions, const uint64_t* shape, const uint64_t* offset,
+                                          const uint64_t* count, int64_t step,
+                                          const weir_reduction* reduction, weir_ticket** ticket);
 /* LOCAL: only this rank calls; the place was reserved before. */
 WEIR_C_API weir_status weir_write_independent(weir_file* file, const char* name, weir_type type,
                                               const void* data, int dimensions, const uint64_t* shape,
@@ -177,6 +193,9 @@ WEIR_C_API weir_status weir_set_numbers(weir_file* file, const char* variable, c
                                         weir_type type, const void* elements, uint64_t count);
 /* The file gets its name, or, on failure, is removed. Sets *file to NULL either way. */
 WEIR_C_API weir_status weir_close(weir_file** file);
+/* The same, but returns at once: weir_wait_stored() on the ticket tells how it ended; with NULL, or if nobody
+ * asks, weir_finalize() does. A file of which any write failed does not get its name, told or not. */
+WEIR_C_API weir_status weir_close_later(weir_file** file, weir_ticket** ticket);
 
 WEIR_C_API weir_status weir_open(weir_session* session, const char* path, const weir_file_options* options,
                                  weir_reader** reader);

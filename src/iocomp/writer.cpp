@@ -14,9 +14,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Files that wait for their data: each has buffers of its storage library. The next one waits for the oldest.
-constexpr std::size_t most_open_files = 16;
-
 constexpr std::array<const char*, 5> backends = {"mpiio", "hdf5", "adios2-hdf5", "adios2-bp4", "adios2-bp5"};
 
 // Wrong arguments are refused before anything is set up.
@@ -145,15 +142,16 @@ Block Writer::send(const double* data, std::size_t size, const MPI_Request* requ
     names_.erase(data);
     last_name_.clear();
   }
-  attempt(send, [&] {
-    send.file.emplace(session_.create(send.made_as, file_options_));
+  send.closed = !attempt(send, [&] {
+    File file = session_.create(send.made_as, file_options_);
     // HDF5 and others want an address, also for nothing.
     static constexpr double nothing = 0;
     send.ticket =
-        send.file->write_elements(variable_, Type::float64, data == nullptr ? &nothing : data, size,
-                                  {.shape = block.global, .offset = block.start, .count = block.local});
+        file.write_elements(variable_, Type::float64, data == nullptr ? &nothing : data, size,
+                            {.shape = block.global, .offset = block.start, .count = block.local});
+    send.closing = file.close_later();
   });
-  close_what_is_stored();
+  follow_up();
   return block;
 }
 
@@ -183,36 +181,27 @@ void Writer::wait(const MPI_Request* request, const double* array, const std::st
   attempt(*found, [&] { found->ticket.wait(); });
   found->waited = true;
   if (!file.empty() && !found->moved) found->name = file;
-  move_to_name(*found);
-  forget_finished();
+  follow_up();
 }
 
-void Writer::close_what_is_stored() {
-  std::vector<Send*> open;
+// In the order of sending: of two files with one name, the later one stays.
+void Writer::follow_up() {
   for (Send& send : sends_) {
-    if (send.file) open.push_back(&send);
-  }
-  if (open.empty()) return forget_finished();
-  std::vector<int> stored;
-  for (Send* send : open) stored.push_back(send->ticket.stored() ? 1 : 0);
-  MPI_Allreduce(MPI_IN_PLACE, stored.data(), static_cast<int>(stored.size()), MPI_INT, MPI_MIN, comm_);
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    if (stored[i] == 0 && open.size() - i <= most_open_files) break;
-    close(*open[i]);
+    if (!send.closed && !send.closing.stored()) break;
+    conclude(send);
   }
   forget_finished();
 }
 
-void Writer::close(Send& send) {
-  attempt(send, [&] { send.ticket.wait_stored(); });
-  attempt(send, [&] { send.file->close(); });
-  send.file.reset();
+void Writer::conclude(Send& send) {
+  if (!send.closed) attempt(send, [&] { send.closing.wait_stored(); });
+  send.closed = true;
   move_to_name(send);
 }
 
 // One rank moves, when it knows the name: names are given at calls that other ranks make at other times.
 void Writer::move_to_name(Send& send) {
-  if (send.moved || send.file || send.failed || send.name.empty() || !(send.waited || stopped_)) return;
+  if (send.moved || !send.closed || send.failed || send.name.empty() || !(send.waited || stopped_)) return;
   send.moved = true;
   if (rank_ != 0) return;
   attempt(send, [&] {
@@ -224,7 +213,7 @@ void Writer::move_to_name(Send& send) {
 
 void Writer::forget_finished() {
   sends_.remove_if([&](const Send& send) {
-    return !send.file && (send.failed || (send.moved && (send.waited || !settings_.late_names)));
+    return send.closed && (send.failed || (send.moved && (send.waited || !settings_.late_names)));
   });
 }
 
@@ -232,11 +221,7 @@ void Writer::stop() {
   if (stopped_) return;
   stopped_ = true;
   for (Send& send : sends_) {
-    if (send.file) {
-      close(send);
-    } else {
-      move_to_name(send);
-    }
+    conclude(send);
     if (!send.moved && !send.failed)
       report("stopSend: nobody named the file of a dataSend (preDataSend or dataWait do); it is " +
              send.made_as);

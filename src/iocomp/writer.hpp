@@ -1,15 +1,14 @@
 // What stands behind iocomp's interface: a session, and the files that are on their way.
 //
 // iocomp's programs name a file early (preDataSend), or late (dataWait), and never close one. So a file whose
-// name may still change is made under a name of its own and moved; files are closed, in the order of sending,
-// as soon as every rank's part is stored, at later calls that all ranks make.
+// name may still change is made under a name of its own and moved. A file is closed right after its data was
+// sent, by whoever writes it and without anybody waiting; how that ended shows at later calls.
 //
 // Threads: one at a time.
 #pragma once
 
 #include <list>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -58,14 +57,15 @@ class Writer {
 
  private:
   struct Send {
-    std::optional<File> file;  // none once it is closed
-    Ticket ticket;
+    Ticket ticket;   // of the data
+    Ticket closing;  // of the whole file
     std::string made_as;
     std::string name;  // "": not known yet
     const double* array;
     const MPI_Request* request;
     bool waited = false;
     bool failed = false;
+    bool closed = false;  // and it was asked how that ended
     bool moved = false;  // stands under its name
   };
   using Sends = std::list<Send>;
@@ -73,8 +73,8 @@ class Writer {
   Block place(std::size_t size) const;
   std::string name_for(const double* data) const;
   Sends::iterator find(const MPI_Request* request, const double* array);
-  void close_what_is_stored();
-  void close(Send& send);
+  void follow_up();
+  void conclude(Send& send);
   void move_to_name(Send& send);
   void forget_finished();
   template <class Body>
@@ -88,7 +88,7 @@ class Writer {
   std::string variable_;
   std::string token_;  // the same on all ranks, different between jobs: part of the names of unnamed files
   std::uint64_t sent_ = 0;
-  Sends sends_;  // in the order of sending; the files still open are the same on all ranks
+  Sends sends_;  // in the order of sending, which is that of storing
   std::map<const double*, std::string> names_;
   std::string last_name_;
   std::set<const MPI_Request*> known_requests_;

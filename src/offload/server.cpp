@@ -198,7 +198,8 @@ Status Server::perform() {
     WEIR_TRY(mpi::vote(servers_, describe(first), compare_requests()));
     return {};
   }();
-  Status status = same ? carry_out() : same;
+  const Status status = same ? carry_out() : same;
+  if (!same) note_refused(same.error());
   for (Link& link : links_) {
     Arrived& arrived = link.queue.front();
     WEIR_TRY(wait_until([&] {
@@ -230,6 +231,15 @@ Status Server::compare_requests() const {
     }
   }
   return {};
+}
+
+// Of a file that is closed later, nobody else knows that something was refused. Its rank stays that of a
+// client: the answer to close() tells it.
+void Server::note_refused(const Failure& failure) {
+  for (const Link& link : links_) {
+    const auto found = files_.find(link.queue.front().operation.file);
+    if (found != files_.end() && !found->second.failed) found->second.failed = failure;
+  }
 }
 
 Status Server::carry_out() {

@@ -68,6 +68,7 @@ class Server {
 
   Status perform();
   Status compare_requests() const;
+  void note_refused(const Failure& failure);
   Status carry_out();
   Status create(const Operation& operation);
   Result<OpenFile*> find(const Operation& operation);

@@ -109,6 +109,13 @@ weir::FileOptions file_options(const weir_file_options* options) {
   return result;
 }
 
+weir::Reduction reduction_of(const weir_reduction* reduction, int dimensions) {
+  if (reduction == nullptr) return {};
+  return {.operation = text_or_empty(reduction->operation),
+          .steps = reduction->steps,
+          .every = reduction->every == nullptr ? weir::Extent() : extent(reduction->every, dimensions)};
+}
+
 weir::SessionOptions session_options(const weir_session_options* options) {
   if (options == nullptr) return {};
   return {.mode = text_or_empty(options->mode),
@@ -236,13 +243,21 @@ weir_status weir_create(weir_session* session, const char* path, const weir_file
 weir_status weir_write(weir_file* file, const char* name, weir_type type, const void* data, int dimensions,
                        const uint64_t* shape, const uint64_t* offset, const uint64_t* count, int64_t step,
                        weir_ticket** ticket) {
+  return weir_write_reduced(file, name, type, data, dimensions, shape, offset, count, step, nullptr, ticket);
+}
+
+weir_status weir_write_reduced(weir_file* file, const char* name, weir_type type, const void* data,
+                               int dimensions, const uint64_t* shape, const uint64_t* offset,
+                               const uint64_t* count, int64_t step, const weir_reduction* reduction,
+                               weir_ticket** ticket) {
   if (ticket != nullptr) *ticket = nullptr;
   return as_status([&] {
     weir::Ticket pending = write(file, name, type, data,
                                  {.shape = extent(shape, dimensions),
                                   .offset = extent(offset, dimensions),
                                   .count = extent(count, dimensions),
-                                  .step = optional_step(step)});
+                                  .step = optional_step(step),
+                                  .reduce = reduction_of(reduction, dimensions)});
     if (ticket != nullptr) {
       *ticket = new weir_ticket{std::move(pending)};
     } else {
@@ -346,6 +361,17 @@ weir_status weir_close(weir_file** file) {
     const std::unique_ptr<weir_file> owned(*file);
     *file = nullptr;
     owned->file.close();
+  });
+}
+
+weir_status weir_close_later(weir_file** file, weir_ticket** ticket) {
+  if (ticket != nullptr) *ticket = nullptr;
+  return as_status([&] {
+    if (file == nullptr || *file == nullptr) return;
+    const std::unique_ptr<weir_file> owned(*file);
+    *file = nullptr;
+    weir::Ticket closing = owned->file.close_later();
+    if (ticket != nullptr) *ticket = new weir_ticket{std::move(closing)};
   });
 }
 

@@ -256,11 +256,11 @@ Status State::end() {
       progress->wait_done();
     }
     status = in(progress->status(), "end the session");
-    for (const auto& closing : closings_) {
-      if (status && closing->failed() && !closing->seen()) status = closing->status();
-    }
     report = conduit_->report();
     conduit_.reset();
+  }
+  for (const auto& closing : closings_) {
+    if (status && closing->failed() && !closing->seen()) status = closing->status();
   }
   Summary total;
   const auto seconds = [&](double mine) {

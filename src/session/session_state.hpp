@@ -38,7 +38,13 @@ class State {
   // COLLECTIVE. Everything is done; the summary is final afterwards.
   Status end();
   bool ended() const { return ended_; }
-  void note_closing(const std::shared_ptr<offload::Progress>& closing) { closings_.push_back(closing); }
+  // A program may close a file thousands of times: what ended well, or was told, is forgotten.
+  void note_closing(const std::shared_ptr<offload::Progress>& closing) {
+    std::erase_if(closings_, [](const auto& earlier) {
+      return earlier->done() && (earlier->seen() || !earlier->failed());
+    });
+    closings_.push_back(closing);
+  }
 
   Summary summary() const;
   const mpi::Comm& comm() const { return comm_; }

@@ -9,6 +9,8 @@
 #include <exception>
 #include <new>
 
+#include "core/box.hpp"
+#include "core/types.hpp"
 #include "files/input_file.hpp"
 #include "session/session_state.hpp"
 
@@ -66,6 +68,8 @@ void tell(offload::Progress& progress) {
 }  // namespace
 
 void Ticket::wait() {
+  // What this rank refused holds no data that could be taken: the answer is the whole of it.
+  if (state_->progress->refused()) return wait_stored();
   if (!test()) {
     const session::Timed timed(state_->session->meter().waiting_seconds);
     state_->session->wait_taken(*state_->progress);
@@ -145,6 +149,20 @@ File::~File() {
   if (impl_) impl_->leave_scope();
 }
 
+namespace {
+
+// What the program hands over; the other languages leave the number of elements to the extents.
+std::uint64_t bytes_of_block(Type type, std::uint64_t elements, const WriteOptions& options) {
+  if (!options.count.empty()) {
+    elements = volume(options.count);
+  } else if (!options.shape.empty()) {
+    elements = volume(options.shape);
+  }
+  return elements == as_needed ? 0 : elements * size_of(type);
+}
+
+}  // namespace
+
 Ticket File::write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements,
                             const WriteOptions& options) {
   session::Sink& sink = opened(impl_);
@@ -160,8 +178,10 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
                                     .elements = elements,
                                     .independent = options.independent,
                                     .reduce = options.reduce});
-  ++meter.writes;
-  if (elements != as_needed) meter.bytes += elements * size_of(type);
+  if (!progress->refused() && !progress->failed()) {
+    ++meter.writes;
+    meter.bytes += bytes_of_block(type, elements, options);
+  }
   impl_->note(progress);
   return Ticket(std::make_shared<Ticket::State>(Ticket::State{progress, impl_->session}));
 }
@@ -218,10 +238,10 @@ Ticket File::close_later() {
   const session::Timed timed(impl_->session->meter().closing_seconds);
   std::optional<Failure> known;
   for (const auto& write : impl_->writes) {
-    if (write->failed() && !write->seen() && !known) known = write->status().error();
+    if (write->failed() && !known) known = write->status().error();
   }
   const auto closing = sink.close(known, true);
-  ++impl_->session->meter().files;
+  if (!closing->failed()) ++impl_->session->meter().files;
   impl_->session->note_closing(closing);
   return Ticket(std::make_shared<Ticket::State>(Ticket::State{closing, impl_->session}));
 }

@@ -30,10 +30,10 @@ int main(int argc, char** argv) {
   MPI_Fint handle;
   void* place = NULL;
   const char* text = NULL;
-  int rank, ranks, done = 0;
+  int rank, ranks, provided, done = 0;
 
   if (argc < 2) return 2;
-  MPI_Init(&argc, &argv);
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided); /* mode thread needs it */
   if (argc > 2) how.mode = argv[2];
   OK(weir_init_f(MPI_Comm_c2f(MPI_COMM_WORLD), &how, &io));
   OK(weir_compute_comm(io, &comm));
@@ -101,10 +101,57 @@ int main(int argc, char** argv) {
   for (int i = 0; i < SIZE; ++i) EXPECT(back[i] == 4000 + rank);
   OK(weir_close_reader(&in));
 
+  /* Less is stored than is written, and the program does not wait for the file. */
+  const uint64_t every[1] = {10};
+  weir_reduction mean = WEIR_REDUCTION_INIT, thin = WEIR_REDUCTION_INIT;
+  mean.operation = "mean";
+  mean.steps = 2;
+  thin.every = every;
   OK(weir_get_summary(io, &summary));
+  const weir_summary before = summary;
+  OK(weir_create(io, argv[1], NULL, &out));
+  for (int step = 0; step < 3; ++step) {
+    for (int i = 0; i < SIZE; ++i) back[i] = 100 * step + i;
+    OK(weir_write_reduced(out, "mean", WEIR_INT32, back, 1, shape, offset, count, step, &mean, NULL));
+    OK(weir_write_reduced(out, "thin", WEIR_INT32, back, 1, shape, offset, count, step, &thin, NULL));
+  }
+  OK(weir_write_reduced(out, "all", WEIR_INT32, back, 1, shape, offset, count, WEIR_NO_STEP, NULL, NULL));
+  OK(weir_close_later(&out, &ticket));
+  EXPECT(out == NULL && ticket != NULL);
+  OK(weir_wait_stored(&ticket));
+  OK(weir_close_later(&out, &ticket)); /* nothing to close */
+  EXPECT(ticket == NULL);
+  OK(weir_open(io, argv[1], NULL, &in));
+  double means[SIZE];
+  int32_t points[SIZE / 10];
+  const uint64_t thin_offset[1] = {SIZE / 10 * (uint64_t)rank}, thin_count[1] = {SIZE / 10};
+  OK(weir_steps(in, "mean", steps, 5));
+  EXPECT(steps[0] == 1 && steps[1] == 2);
+  OK(weir_read(in, "mean", WEIR_FLOAT64, means, 1, offset, count, 1));
+  for (int i = 0; i < SIZE; ++i) EXPECT(means[i] == 50 + i);
+  OK(weir_read(in, "thin", WEIR_INT32, points, 1, thin_offset, thin_count, 2));
+  for (int i = 0; i < SIZE / 10; ++i) EXPECT(points[i] == 200 + 10 * i);
+  OK(weir_read(in, "all", WEIR_INT32, back, 1, offset, count, WEIR_NO_STEP));
+  for (int i = 0; i < SIZE; ++i) EXPECT(back[i] == 200 + i);
+  OK(weir_close_reader(&in));
+
+  /* What it cost: of this rank, before the end. */
+  OK(weir_get_summary(io, &summary));
+  EXPECT(summary.files == before.files + 1 && summary.writes == before.writes + 7);
+  EXPECT(summary.bytes == before.bytes + 7 * SIZE * sizeof(int32_t));
   OK(weir_summary_text(io, &text));
-  EXPECT(strstr(text, "wrote") != NULL);
-  OK(weir_finalize(&io));
+  EXPECT(strstr(text, "writes to") != NULL);
+
+  /* A wrong reduction is told by the ticket; a file that failed and that nobody asked for, by the end. */
+  OK(weir_create(io, argv[1], NULL, &out));
+  mean.operation = "median";
+  OK(weir_write_reduced(out, "mean", WEIR_INT32, back, 1, shape, offset, count, 0, &mean, &ticket));
+  EXPECT(weir_wait_stored(&ticket) == WEIR_INVALID_ARGUMENT);
+  EXPECT(strstr(weir_message(), "median") != NULL);
+  OK(weir_close_later(&out, NULL));
+  EXPECT(weir_finalize(&io) == WEIR_INVALID_ARGUMENT);
+  EXPECT(strstr(weir_message(), "median") != NULL);
+  EXPECT(io == NULL);
   OK(weir_finalize(&io));
   MPI_Finalize();
   return 0;

@@ -12,16 +12,17 @@ program fortran_test
   type(weir_file_options) :: options
   type(weir_reader) :: in
   type(weir_ticket) :: ticket, other
-  type(weir_summary) :: summary
+  type(weir_summary) :: before, summary
+  type(weir_reduction) :: less
   type(MPI_Comm) :: comm
-  integer :: rank, ranks, i, j, k, status
+  integer :: rank, ranks, provided, i, j, k, status
   character(300) :: path, mode, message
   real(real32), asynchronous :: a1(5)
   real(real64), asynchronous :: a2(3, 4)
   integer(int32), asynchronous :: a3(2, 3, 4)
   integer(int64), asynchronous :: wide(6, 2)
   real(real32) :: b1(5)
-  real(real64) :: b2(3, 4), row(12)
+  real(real64) :: b2(3, 4), row(12), least(1, 2)
   integer(int32) :: b3(2, 3, 4)
   integer(int64) :: c2(6, 2)
   integer(weir_size) :: at
@@ -29,7 +30,7 @@ program fortran_test
   call get_command_argument(1, path)
   call get_command_argument(2, mode)
   if (mode /= '') how%mode = trim(mode)
-  call MPI_Init()
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided)  ! mode thread needs it
   call weir_init(io, MPI_COMM_WORLD, how)
   call weir_compute_comm(io, comm)
   call MPI_Comm_rank(comm, rank)
@@ -82,8 +83,31 @@ program fortran_test
   call in%read('a2', row, stat=status)
   if (status == WEIR_OK) error stop 'two dimensions were read as one'
   call in%close()
+
+  ! Less is stored than is written, and the program does not wait for the file.
+  before = io%summary()
+  call io%create(out, path)
+  less%operation = 'max'
+  less%steps = 3
+  less%every = [3_weir_size, 2_weir_size]
+  do i = 1, 3
+    a2 = a2 + 1
+    call out%write('less', a2, shape=[3_weir_size, 4_weir_size * ranks], offset=[0_weir_size, 4 * at], step=i, reduce=less)
+  end do
+  less%every = [3_weir_size]
+  call out%write('less', a2, shape=[3_weir_size, 4_weir_size * ranks], step=4, reduce=less, stat=status)
+  if (status /= WEIR_INVALID_ARGUMENT) error stop 'points of another rank were taken'
+  call out%close_later(ticket)
+  call ticket%wait_stored()
+  call io%open(in, path)
+  if (any(in%shape_of('less') /= [1, 2 * ranks])) error stop 'shape of what was reduced'
+  call in%read('less', least, offset=[0_weir_size, 2 * at], step=3)
+  if (any(least /= a2(1:3:3, 1:4:2))) error stop 'what was reduced came back differently'
+  call in%close()
+
   summary = io%summary()
-  if (summary%files < 0) error stop 'summary'
+  if (summary%files /= before%files + 1 .or. summary%writes /= before%writes + 3) error stop 'summary: files and writes'
+  if (summary%bytes /= before%bytes + 3 * 12 * 8) error stop 'summary: bytes'
   call io%finalize()
   call MPI_Finalize()
 end program fortran_test

@@ -84,6 +84,35 @@ with weir.Session(mode=mode) as io:
     raises("invalid_argument", io.fresh, numpy.zeros(3))
     raises("invalid_argument", io.create, path("x.dat"), policy="sometimes")
 
+    # Less is stored than is written; files are closed beside the program, their arrays kept by nobody.
+    for number in range(3):
+        out = io.create(path(f"reduced{number}.dat"))
+        for step in range(5):
+            block = numpy.full((4, 6), 10.0 * step + number) + numpy.arange(6)
+            whole = {"shape": (4 * ranks, 6), "offset": (4 * rank, 0), "step": step}
+            out.write("mean", block, reduce=weir.Reduction("mean", steps=2), **whole)
+            out.write("thin", block, reduce=weir.Reduction(every=(2, 3)), **whole)
+            del block
+            gc.collect()
+        assert "every" in raises("invalid_argument", out.write, "thin", numpy.zeros((4, 6)), reduce=weir.Reduction(every=(2,)))
+        closing = out.close_later()
+        out.close()  # nothing is left to close
+    closing.wait_stored()
+    assert closing.stored()
+    for number in range(3):
+        with io.open(path(f"reduced{number}.dat")) as source:
+            assert source.variable("mean").steps == (1, 3, 4)
+            assert (source.read("mean", step=3) == 25.0 + number + numpy.arange(6)).all()
+            assert (source.read("mean", step=4) == 40.0 + number + numpy.arange(6)).all()
+            assert source.variable("thin").shape == (2 * ranks, 2)
+            assert (source.read("thin", step=2) == 20.0 + number + numpy.array([0, 3])).all()
+    out = io.create(path("never.dat"))
+    out.write("v", numpy.zeros(3), shape=(2,))
+    closing = out.close_later()
+    raises("invalid_argument", closing.wait_stored)
+    comm.Barrier()
+    assert not os.path.exists(path("never.dat"))
+
     # Errors arrive with the ticket, or, if nobody asks, with close().
     out = io.create(path("bad.dat"))
     ticket = out.write("v", numpy.zeros(3), shape=(2,))
@@ -92,7 +121,14 @@ with weir.Session(mode=mode) as io:
     raises("invalid_argument", out.close)
     comm.Barrier()
     assert not os.path.exists(path("bad.dat"))
-    assert "No such file" in raises("not_found", io.create, path("no/such/folder/x.dat"))
-    assert "wrote" in io.summary_text and io.summary["files"] >= 0
+
+    def create_and_close():  # who writes a file creates it: where that is not the program, close() tells
+        io.create(path("no/such/folder/x.dat")).close()
+    assert "No such file" in raises("not_found", create_and_close)
+    assert "writes to" in io.summary_text and io.summary["files"] > 0
+    before = io.summary["bytes"]
+    with io.create(path("counted.dat")) as out:
+        out.write("v", numpy.zeros((3, 5), numpy.float32), shape=(3 * ranks, 5), offset=(3 * rank, 0))
+    assert io.summary["bytes"] - before == 60
     if rank == 0:
         print("all right")

@@ -99,7 +99,7 @@ expect 0 'shared by all' "$weir" bench stream -n 3 --strong --size 1000 --loops 
   --repeats 1 --verify --json strong.json
 check_json strong.json '
 assert report["parameters"]["scaling"] == "strong" and report["parameters"]["array_bytes_of_all_ranks"] == 1000
-assert rows[0]["parameters"] == {"loops": 7, "write_every": 3, "writes": 3}
+assert rows[0]["parameters"] == {"loops": 7, "write_every": 3, "writes": 3, "spread": False}
 assert rows[0]["verified"] is True and rows[0]["compute_slowdown"] is None'
 
 # Kept files are those that other commands read.

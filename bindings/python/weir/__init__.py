@@ -26,10 +26,10 @@ from dataclasses import dataclass
 import numpy
 from mpi4py import MPI
 
-from ._library import CODES, FileOptions, SessionOptions, SummaryStruct, call, dimensions, encode, library
+from ._library import CODES, FileOptions, ReductionStruct, SessionOptions, SummaryStruct, call, dimensions, encode, library
 from ._library import Error as Error
 
-__all__ = ["Error", "File", "Reader", "Session", "Ticket", "Variable", "version"]
+__all__ = ["Error", "File", "Reader", "Reduction", "Session", "Ticket", "Variable", "version"]
 
 _NO_STEP = -(2**63)
 _POLICIES = {"automatic": 0, "synchronous": 1, "asynchronous": 2, "throttled": 3}
@@ -127,6 +127,28 @@ class Ticket:
             library.weir_drop(byref(self._handle))
 
 
+@dataclass(frozen=True)
+class Reduction:
+    """What is stored of the steps and points that are written; the work is done by whoever writes the file.
+
+        Reduction("mean", steps=10)      one mean for every 10 steps, with the number of the last of them
+        Reduction(every=(2, 2))          every second point along both dimensions: 0, 2, 4, ...
+
+    operation: "mean", "min", "max", "sum", or "instant", the last step; None: all steps are stored. Steps that are left over
+    when the file is closed give one more result.
+    """
+
+    operation: str = None
+    steps: int = 1
+    every: tuple = None
+
+    def _as_struct(self, name, rank):
+        if self.every is not None and len(self.every) != rank:
+            raise Error(CODES["invalid_argument"], f"write {name}: every {tuple(self.every)} and a block with {rank} dimensions do "
+                        "not fit together")
+        return ReductionStruct(encode(self.operation), self.steps, None if self.every is None else dimensions(self.every))
+
+
 class File:
     """A file being written; made by Session.create. Close it, or use it in a with statement."""
 
@@ -136,8 +158,11 @@ class File:
         self._under_way = []
         self.path = path
 
-    def write(self, name, array, shape=None, offset=None, step=None):
-        """This rank's block of an array of `shape` (left out: its own), at `offset` (left out: zeros)."""
+    def write(self, name, array, shape=None, offset=None, step=None, reduce=None):
+        """This rank's block of an array of `shape` (left out: its own), at `offset` (left out: zeros).
+
+        reduce: a Reduction, the same in every write of the variable; left out: everything is stored.
+        """
         block = numpy.asarray(array)
         dtype, code = _type_code(block.dtype)
         block = numpy.ascontiguousarray(block, dtype=dtype)  # a copy only if it has gaps or foreign byte order
@@ -147,11 +172,12 @@ class File:
             raise Error(CODES["invalid_argument"], f"write {name}: shape {tuple(whole)}, offset {tuple(first)} and a block "
                         f"with {block.ndim} dimensions do not fit together")
         handle = c_void_p()
-        call(library.weir_write, self._handle, encode(name), code, block.ctypes.data, block.ndim, dimensions(whole),
-             dimensions(first), dimensions(block.shape), _NO_STEP if step is None else step, byref(handle))
+        less = None if reduce is None else byref(reduce._as_struct(name, block.ndim))
+        call(library.weir_write_reduced, self._handle, encode(name), code, block.ctypes.data, block.ndim, dimensions(whole),
+             dimensions(first), dimensions(block.shape), _NO_STEP if step is None else step, less, byref(handle))
         ticket = Ticket(handle, block)
         # The bytes must live until they are no longer needed, whatever the program does with its references.
-        self._under_way = [other for other in self._under_way if not other[0].test()]
+        self._under_way = _still_needed(self._under_way)
         self._under_way.append((_follow(handle), block))
         return ticket
 
@@ -172,6 +198,17 @@ class File:
         finally:
             self._under_way = []
 
+    def close_later(self):
+        """The same, but returns at once: the ticket's wait_stored() tells how it ended, and Session.end() if nobody asked.
+        A file of which any write failed does not get its name."""
+        handle = c_void_p()
+        try:
+            call(library.weir_close_later, byref(self._handle), byref(handle))
+        finally:
+            self._session._under_way = _still_needed(self._session._under_way + self._under_way)
+            self._under_way = []
+        return Ticket(handle, None)
+
     def __enter__(self):
         return self
 
@@ -179,6 +216,10 @@ class File:
         # After an exception other ranks may be elsewhere, and the file is not whole: it keeps its temporary name.
         if kind is None:
             self.close()
+
+
+def _still_needed(under_way):
+    return [write for write in under_way if not write[0].test()]
 
 
 def _follow(handle):
@@ -262,6 +303,7 @@ class Session:
     def __init__(self, comm=None, mode=None, mapping=None, compute_per_server=0, node_size=0, budget=0):
         comm = MPI.COMM_WORLD if comm is None else comm
         self._handle = c_void_p()
+        self._under_way = []  # writes of files that are closed later, and their arrays
         options = SessionOptions(encode(mode), encode(mapping), compute_per_server, node_size, budget)
         call(library.weir_init_f, comm.py2f(), byref(options), byref(self._handle))
         _sessions.add(self)
@@ -325,7 +367,10 @@ class Session:
     def end(self):
         """Everything is in the files, I/O servers end. Files must be closed before."""
         _sessions.discard(self)
-        call(library.weir_finalize, byref(self._handle))
+        try:
+            call(library.weir_finalize, byref(self._handle))
+        finally:
+            self._under_way = []
 
     def __enter__(self):
         return self

@@ -33,6 +33,10 @@ class FileOptions(ctypes.Structure):
                 ("fsync", ctypes.c_int), ("policy", ctypes.c_int), ("in_flight", ctypes.c_uint32)]
 
 
+class ReductionStruct(ctypes.Structure):
+    _fields_ = [("operation", ctypes.c_char_p), ("steps", ctypes.c_uint64), ("every", ctypes.POINTER(ctypes.c_uint64))]
+
+
 class SummaryStruct(ctypes.Structure):
     _fields_ = [("files", ctypes.c_uint64), ("writes", ctypes.c_uint64), ("bytes", ctypes.c_uint64),
                 ("storing_seconds", ctypes.c_double), ("sending_seconds", ctypes.c_double),
@@ -52,7 +56,7 @@ _SIGNATURES = {
     "weir_fresh": (_pointer, _pointer),
     "weir_free": (_pointer,),
     "weir_create": (_pointer, _text, _pointer, _pointer),
-    "weir_write": (_pointer, _text, _int, _pointer, _int, _lengths, _lengths, _lengths, _i64, _pointer),
+    "weir_write_reduced": (_pointer, _text, _int, _pointer, _int, _lengths, _lengths, _lengths, _i64, _pointer, _pointer),
     "weir_test": (_pointer, _pointer),
     "weir_stored": (_pointer, _pointer),
     "weir_wait": (_pointer,),
@@ -62,6 +66,7 @@ _SIGNATURES = {
     "weir_set_text": (_pointer, _text, _text, _text),
     "weir_set_numbers": (_pointer, _text, _text, _int, _pointer, _u64),
     "weir_close": (_pointer,),
+    "weir_close_later": (_pointer, _pointer),
     "weir_open": (_pointer, _text, _pointer, _pointer),
     "weir_inquire": (_pointer, _text, _pointer, _pointer, _pointer, _pointer),
     "weir_variable_name": (_pointer, _u64, _pointer),
