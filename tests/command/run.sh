@@ -27,7 +27,7 @@ expect 0 'weir 0\.' "$weir" --version
 expect 0 'posix +yes' "$weir" version
 expect 0 'options of hdf5|deflate|alignment' "$weir" version --backends
 expect 2 'nosuch' "$weir" nosuch
-expect 2 'required|subcommand' "$weir"
+expect 2 'Start here' "$weir"
 expect 0 'complete -F _weir weir' "$weir" completion
 bash -c "source <('$weir' completion); COMP_WORDS=(weir plat); COMP_CWORD=1; _weir; [ \"\${COMPREPLY[*]}\" = platform ]" || {
   echo 'FAILED: completion of "weir plat"'
@@ -75,7 +75,7 @@ echo '{"weir_plan": 1, "mode": "thread"}' > plan.json
 expect 0 'wrote' env WEIR_PLAN=plan.json "$MPIEXEC" -n 2 "$examples/heat" planned.h5
 
 # The demo, small, with and without files left.
-expect 0 'posix +demo-posix.dat +[0-9]+ +[0-9]+ +yes' "$weir" demo -n 3 --size 1MiB --keep
+expect 0 'posix +demo-posix.dat +[0-9]+ +[0-9]+ +yes' "$weir" demo --storage-only -n 3 --size 1MiB --keep
 expect 0 'temperature +float64' "$weir" ls weir-demo/demo-posix.dat
 expect 0 '"verified": true' "$weir" demo -n 2 --size 100KiB --steps 1 --json
 expect 2 'not a quantity' "$weir" demo --size many
