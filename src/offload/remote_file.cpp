@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "files/reduction.hpp"
+
 namespace weir::offload {
 
 RemoteFile::RemoteFile(Conduit& conduit, Arrays& arrays, std::uint64_t number, const std::string& path,
@@ -63,6 +65,13 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
   write.reduce = request.reduce;
   auto resolved = in(
       catalogue_.resolve(request), [&] { return files::describe_write(request.name, request.step); }, path_);
+  const bool reduced = files::reduces(request.reduce) || reduced_.count(request.name) != 0;
+  if (request.independent && reduced) {
+    resolved = in(Result<files::Catalogue::Resolved>(
+                      fail(ErrorCode::unsupported, "an independent write cannot be reduced",
+                           "let all ranks write together, or write without a reduction")),
+                  files::describe_write(request.name, request.step), path_);
+  }
   if (resolved && request.independent && resolved->fresh_slot) {
     resolved = in(Result<files::Catalogue::Resolved>(fail(ErrorCode::state,
                                                           "no room was reserved for an independent write",
@@ -70,7 +79,7 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
                   files::describe_write(request.name, request.step), path_);
   }
   if (!resolved) {
-    resolved.error().rank = rank;
+    if (!request.independent || !reduced) resolved.error().rank = rank;
     if (request.independent) return Progress::finished(tl::make_unexpected(resolved.error()));
     write.unseen = resolved.error();
     return submit(std::move(write));
@@ -81,6 +90,7 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
     catalogue_.note_slot(resolved->info, *new_step);
   }
   catalogue_.note_box(request.name, resolved->box);
+  if (reduced) reduced_.insert(request.name);
   write.heading.shape = resolved->info.shape;
   write.box = resolved->box;
   write.data = request.data;
@@ -103,8 +113,13 @@ std::shared_ptr<Progress> RemoteFile::reserve(const files::Heading& heading, int
   Operation reserve;
   reserve.kind = Operation::Kind::reserve;
   reserve.heading = heading;
-  auto info =
-      in(catalogue_.resolve_variable(heading), fmt::format("reserve variable '{}'", heading.name), path_);
+  const auto operation = [&] { return fmt::format("reserve variable '{}'", heading.name); };
+  auto info = in(catalogue_.resolve_variable(heading), operation, path_);
+  if (reduced_.count(heading.name) != 0) {
+    info = in(Result<backends::Variable>(
+                  fail(ErrorCode::unsupported, "a variable that is reduced has no room to reserve")),
+              operation, path_);
+  }
   if (info) {
     reserve.heading.shape = info->shape;
     if (catalogue_.is_fresh(heading))

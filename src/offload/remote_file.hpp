@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 
 #include "files/catalogue.hpp"
 #include "offload/arrays.hpp"
@@ -54,6 +55,7 @@ class RemoteFile {
   std::uint32_t most_in_flight_;
   std::deque<std::shared_ptr<Progress>> in_flight_;
   std::deque<Assumed> assumed_;
+  std::set<std::string> reduced_;  // variables of which less is stored
   bool open_ = true;
 };
 
