@@ -66,7 +66,7 @@ class Writer {
     bool waited = false;
     bool failed = false;
     bool closed = false;  // and it was asked how that ended
-    bool moved = false;  // stands under its name
+    bool moved = false;   // stands under its name
   };
   using Sends = std::list<Send>;
 

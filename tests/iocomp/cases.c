@@ -2,6 +2,7 @@
  *
  *     cases CASE ht|none
  */
+#include <glob.h>
 #include <iocomp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -161,6 +162,28 @@ static void dropped(void) {
   }
 }
 
+/* A file becomes whole while the program does something else: nobody has to call for it to be closed. */
+static void beside(void) {
+  double* a = new_array(SIZE);
+  MPI_Request request;
+  if (rank == 0) EXPECT(system("rm -f beside.dat*") == 0); /* of an earlier run */
+  MPI_Barrier(comm);
+  send_named(a, &request, "beside.dat", 1, SIZE);
+  bool whole = false;
+  for (int tries = 0; tries < 2000 && !whole; ++tries) {
+    glob_t found; /* with HT, dataWait may still rename it */
+    whole = glob(split ? "beside.dat.iocomp-*-0" : "beside.dat", 0, NULL, &found) == 0;
+    if (whole) globfree(&found);
+    usleep(10000);
+  }
+  EXPECT(whole);
+  MPI_Barrier(comm);
+  dataWait(&iocompParams, &request, a, "beside.dat");
+  stopSend(&iocompParams);
+  expect_bytes("beside.dat", 1, all(SIZE));
+  free(a);
+}
+
 /* One file cannot be written: the others can, the program learns of it, and ends as it likes. */
 static void asks(void) {
   double* a = new_array(SIZE);
@@ -229,9 +252,9 @@ static const struct {
   const char* name;
   void (*run)(void);
   int library;
-} cases[] = {{"order", order, 0},   {"empty", empty, 0},     {"sizes", sizes, 0},  {"many", many, 0},
-             {"late", late, 0},     {"dropped", dropped, 0}, {"asks", asks, 0},    {"fails", fails, 1},
-             {"synced", synced, 0}, {"forgets", forgets, 0}, {"forgot", forgot, 0}};
+} cases[] = {{"order", order, 0},   {"empty", empty, 0},     {"sizes", sizes, 0},     {"many", many, 0},
+             {"late", late, 0},     {"dropped", dropped, 0}, {"asks", asks, 0},       {"fails", fails, 1},
+             {"synced", synced, 0}, {"beside", beside, 0},   {"forgets", forgets, 0}, {"forgot", forgot, 0}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
