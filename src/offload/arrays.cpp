@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 namespace weir::offload {
 
@@ -81,6 +82,9 @@ void Arrays::wait_for(Half& half) {
 
 void Arrays::free_half(const Half* half) {
   const auto found = halves_.find(half->region.data());
+  // After an exception on this rank the others may never come to the write that is on its way: the memory
+  // stays until the session goes.
+  if (std::uncaught_exceptions() > 0 && is_in_use(*found->second)) return;
   wait_for(*found->second);
   if (conduit_ != nullptr && conduit_->maps_regions()) {
     Operation unmap;

@@ -47,6 +47,8 @@ Carrier::~Carrier() {
   }
   mailbox_.client_bell().ring();
   thread_.join();
+  // Whoever still waits for anything would wait for ever.
+  give_up({.code = ErrorCode::state, .cause = "the session is over"});
 }
 
 void Carrier::submit(Operation operation) {
@@ -59,6 +61,21 @@ void Carrier::submit(Operation operation) {
     queue_.push_back(std::move(operation));
   }
   mailbox_.client_bell().ring();
+}
+
+void Carrier::leave(int rank) {
+  const std::scoped_lock lock(mutex_);
+  leaving_ = leaving(rank);
+}
+
+void Carrier::say_goodbye() {
+  if (!leaving_) return;
+  constexpr int most_tries = 1000;
+  letters_.add(to_letter(*leaving_));
+  for (int i = 0; i < most_tries && !letters_.empty() && server_watch_.alive(); ++i) {
+    mailbox_.send(letters_);
+    if (!letters_.empty()) std::this_thread::sleep_for(between_tries_to_send);
+  }
 }
 
 Report Carrier::report() {
@@ -174,7 +191,10 @@ void Carrier::work() {
     if (moved || warm_up_.do_some()) continue;
     {
       const std::scoped_lock lock(mutex_);
-      if (ending_) return;
+      if (ending_) {
+        say_goodbye();
+        return;
+      }
     }
     if (!unanswered_.empty() && !server_watch_.alive()) {
       give_up({.code = ErrorCode::io,

@@ -35,6 +35,7 @@ class Carrier final : public Conduit {
   void submit(Operation operation) override;
   bool maps_regions() const override { return true; }
   bool help() override;
+  void leave(int rank) override;
   Report report() override;
 
  private:
@@ -44,6 +45,7 @@ class Carrier final : public Conduit {
   bool copy_pieces();
   void copy(std::byte* to, const std::byte* from, std::uint64_t bytes);
   void give_up(const Failure& failure);
+  void say_goodbye();
 
   Region region_;
   Mailbox mailbox_;
@@ -52,9 +54,10 @@ class Carrier final : public Conduit {
 
   std::mutex copy_mutex_;
   std::shared_ptr<SharedCopy> copy_;  // under way; guarded by copy_mutex_
-  std::mutex mutex_;                  // guards the next four
+  std::mutex mutex_;                  // guards the next five
   std::deque<Operation> queue_;
   bool ending_ = false;
+  std::optional<Operation> leaving_;
   std::optional<Failure> lost_;  // the server is gone
   Report report_;
 

@@ -30,6 +30,10 @@ class Conduit {
   virtual bool maps_regions() const = 0;
   // LOCAL. Lends a hand with what is being moved; called by whoever would only wait. True if it did anything.
   virtual bool help() { return false; }
+  // LOCAL, returns at once. The program leaves the session without ending it, this being its compute rank:
+  // whoever writes the files is told, and what has not been moved yet is dropped. Nothing may be submitted
+  // afterwards.
+  virtual void leave(int rank) { (void)rank; }
   // LOCAL. So far, as of the last operation that was answered.
   virtual Report report() = 0;
 };

@@ -72,6 +72,19 @@ MpiCarrier::~MpiCarrier() {
   }
   bell_.ring();
   thread_.join();
+  // Whoever still waits for anything would wait for ever.
+  const Failure over{.code = ErrorCode::state, .cause = "the session is over"};
+  for (const auto& progress : unanswered_) {
+    if (progress) progress->mark_done(tl::make_unexpected(over));
+  }
+  for (const Operation& operation : queue_) {
+    if (operation.progress) operation.progress->mark_done(tl::make_unexpected(over));
+  }
+}
+
+void MpiCarrier::leave(int rank) {
+  const std::scoped_lock lock(mutex_);
+  leaving_ = leaving(rank);
 }
 
 void MpiCarrier::submit(Operation operation) {
@@ -170,7 +183,10 @@ void MpiCarrier::work() {
     }
     {
       const std::scoped_lock lock(mutex_);
-      if (ending_) return;
+      if (ending_) {
+        if (leaving_) outbox_.send(to_letter(*leaving_), letter_tag);
+        return;
+      }
     }
     if (quiet) {
       bell_.wait(heard, 100ms);

@@ -49,6 +49,7 @@ class MpiCarrier final : public Conduit {
 
   void submit(Operation operation) override;
   bool maps_regions() const override { return false; }
+  void leave(int rank) override;
   Report report() override;
 
  private:
@@ -60,9 +61,10 @@ class MpiCarrier final : public Conduit {
   mpi::Comm comm_;
   int server_;
   Ring ring_;
-  std::mutex mutex_;  // guards the next three
+  std::mutex mutex_;  // guards the next four
   std::deque<Operation> queue_;
   bool ending_ = false;
+  std::optional<Operation> leaving_;
   Report report_;
   Bell bell_;
 

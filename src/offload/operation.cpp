@@ -44,6 +44,15 @@ backends::Attribute attribute_from(const Json& json) {
 
 }  // namespace
 
+Operation leaving(int rank) {
+  Operation leave;
+  leave.kind = Operation::Kind::stop;
+  leave.unseen = Failure{.code = ErrorCode::state,
+                         .cause = fmt::format("compute rank {} has left the session without ending it", rank),
+                         .advice = "see what it printed; what was closed before is whole"};
+  return leave;
+}
+
 Json to_json(const Failure& failure) {
   return {static_cast<int>(failure.code),
           failure.cause,

@@ -41,6 +41,9 @@ struct Operation {
   bool has_data() const { return kind == Kind::write && !unseen && !box.count.empty() && !box.empty(); }
 };
 
+// What a rank says that leaves the session without ending it, perhaps in the middle of an operation's pieces.
+Operation leaving(int rank);
+
 std::string to_letter(const Operation& operation);
 Operation from_letter(const Json& letter);
 

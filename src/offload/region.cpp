@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace weir::offload {
@@ -42,12 +45,23 @@ Result<Region> Region::create(std::uint64_t bytes) {
 
 Result<Region> Region::open(const Address& address) {
   const std::string path = fmt::format("/proc/{}/fd/{}", address.process, address.descriptor);
+  // Its maker may have let it go, and the number may mean a file of the program by now: that is not ours to
+  // touch.
+  std::array<char, 16> name{};
+  if (::readlink(path.c_str(), name.data(), name.size() - 1) < 0)
+    return fail_errno(errno, "open the shared memory of another process", path);
+  if (!std::string_view(name.data()).starts_with("/memfd:weir "))
+    return fail(ErrorCode::io, "it is no shared memory of Weir any more");
   Region region;
   region.address_ = {.process = address.process,
                      .descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC),
                      .bytes = address.bytes};
   if (region.address_.descriptor < 0)
     return fail_errno(errno, "open the shared memory of another process", path);
+  struct stat status {};
+  if (::fstat(static_cast<int>(region.address_.descriptor), &status) != 0 ||
+      static_cast<std::uint64_t>(status.st_size) != address.bytes)
+    return fail(ErrorCode::io, "the shared memory has another size than was said");
   WEIR_TRY(region.map());
   return region;
 }

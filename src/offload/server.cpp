@@ -41,7 +41,8 @@ std::uint64_t bytes_of(const Operation& operation, const Box& box) {
 Server::Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients)
     : servers_(std::move(servers)), bell_(bell) {
   for (Client& client : clients)
-    links_.push_back({.client = std::move(client), .letters = {}, .answers = {}, .queue = {}, .regions = {}});
+    links_.push_back(
+        {.client = std::move(client), .letters = {}, .answers = {}, .queue = {}, .regions = {}, .gone = {}});
 }
 
 bool Server::receive() {
@@ -56,26 +57,43 @@ bool Server::receive() {
         ++newest.received;
         held_ += bytes_of(newest.operation, newest.pieces.back().box);
         peak_ = std::max(peak_, held_);
+        continue;
+      }
+      Operation operation = from_letter(letter);
+      if (operation.kind == Operation::Kind::stop && operation.unseen) {
+        note_leaving(link, operation);
       } else {
-        link.queue.push_back({.operation = from_letter(letter), .pieces = {}, .received = 0, .status = {}});
+        link.queue.push_back({.operation = std::move(operation), .pieces = {}, .received = 0, .status = {}});
       }
     }
   }
   return any;
 }
 
+void Server::note_leaving(Link& link, const Operation& letter) {
+  link.gone = letter.unseen;
+  link.listens = false;
+  if (link.queue.empty()) return;
+  Arrived& newest = link.queue.back();
+  if (newest.received == newest.operation.pieces) return;
+  // The rest of it will not come.
+  newest.operation.pieces = newest.received;
+  newest.operation.unseen = link.gone;
+  newest.status = tl::make_unexpected(*link.gone);
+}
+
 bool Server::send_answers() {
   bool all = true;
   for (Link& link : links_) {
     link.client.mailbox.answer(link.answers);
-    all = all && link.answers.empty();
+    all = all && (link.answers.empty() || !link.listens);
   }
   return all;
 }
 
 Status Server::check_clients() const {
   for (const Link& link : links_) {
-    if (link.client.watch && !link.client.watch->alive()) {
+    if (!link.gone && link.client.watch && !link.client.watch->alive()) {
       return fail(ErrorCode::io,
                   fmt::format("compute rank {} has ended without ending its session", link.client.rank),
                   "see what it printed; what was closed before is whole");
@@ -102,7 +120,7 @@ bool Server::warm_up() {
 
 bool Server::is_ready() const {
   return std::all_of(links_.begin(), links_.end(), [](const Link& link) {
-    return !link.queue.empty() && link.queue.front().operation.collective();
+    return link.idle() || (!link.queue.empty() && link.queue.front().operation.collective());
   });
 }
 
@@ -188,25 +206,37 @@ void Server::write_alone(Link& link, Arrived& arrived) {
   if (!status && open && !(*open)->failed) (*open)->failed = told(status.error());
 }
 
+const Operation* Server::first_request() const {
+  for (const Link& link : links_) {
+    if (!link.queue.empty()) return &link.queue.front().operation;
+  }
+  return nullptr;
+}
+
 // One collective operation, that of the front of all queues.
 Status Server::perform() {
   meet_quietly(servers_);
-  const Operation& first = links_.front().queue.front().operation;
-  if (first.kind == Operation::Kind::stop && compare_requests()) return stop();
+  const Operation* const first = first_request();
   const Status same = [&]() -> Status {
     const Stopwatch watch(storing_seconds_);
-    WEIR_TRY(mpi::vote(servers_, describe(first), compare_requests()));
+    WEIR_TRY(mpi::vote(servers_, first != nullptr ? describe(*first) : "leave the session without ending it",
+                       compare_requests()));
     return {};
   }();
-  const Status status = same ? carry_out() : same;
+  if (same && first == nullptr) return leave();
+  if (same && first->kind == Operation::Kind::stop) return stop();
+  Status status = same ? carry_out() : same;
   if (!same) note_refused(same.error());
   for (Link& link : links_) {
+    if (link.queue.empty()) continue;
     Arrived& arrived = link.queue.front();
     WEIR_TRY(wait_until([&] {
       drop_data(link, arrived);
       return arrived.received == arrived.operation.pieces;
     }));
     answer(link, status);
+    // Where not all ranks end the session, those that do are told so, and do not come again.
+    if (arrived.operation.kind == Operation::Kind::stop && !status) link.gone = status.error();
     link.queue.pop_front();
   }
   send_answers();
@@ -214,8 +244,12 @@ Status Server::perform() {
 }
 
 Status Server::compare_requests() const {
-  const Operation& first = links_.front().queue.front().operation;
-  const std::string text = describe(first);
+  const Operation* const first = first_request();
+  if (first == nullptr) return {};
+  for (const Link& link : links_) {
+    if (link.idle()) return tl::make_unexpected(*link.gone);
+  }
+  const std::string text = describe(*first);
   for (const Link& link : links_) {
     const Operation& operation = link.queue.front().operation;
     if (operation.unseen && operation.kind != Operation::Kind::close)
@@ -380,7 +414,13 @@ void Server::answer(Link& link, const Status& status) {
   json["report"] = {storing_seconds_, peak_};
   std::string bytes;
   Json::to_cbor(json, bytes);
-  link.answers.add(bytes);
+  if (link.listens) link.answers.add(bytes);
+}
+
+Status Server::leave() {
+  files_.clear();
+  stopped_ = true;
+  return {};
 }
 
 Status Server::stop() {

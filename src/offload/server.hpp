@@ -5,6 +5,9 @@
 // mailboxes meanwhile. What concerns one client only (independent writes, shared memory) is done when that
 // client comes to it.
 //
+// A client may leave without ending the session, after an exception for example. Then collective operations
+// of the others fail, and the server ends when all have left.
+//
 // Threads: one. It calls MPI only for the files and for meeting the other servers; while it waits it sleeps.
 #pragma once
 
@@ -52,6 +55,10 @@ class Server {
     MessageWriter answers;
     std::deque<Arrived> queue;
     std::map<std::uint64_t, Region> regions;
+    std::optional<Failure> gone;  // it has left the session, what is in its queue is the last of it
+    bool listens = true;          // to answers
+
+    bool idle() const { return gone && queue.empty(); }
   };
   struct OpenFile {
     std::unique_ptr<files::OutputFile> file;
@@ -66,6 +73,8 @@ class Server {
   bool work_for_single_clients();
   bool is_ready() const;
 
+  void note_leaving(Link& link, const Operation& letter);
+  const Operation* first_request() const;  // nullptr: all clients have left
   Status perform();
   Status compare_requests() const;
   void note_refused(const Failure& failure);
@@ -81,6 +90,7 @@ class Server {
   void drop_data(Link& link, Arrived& arrived);
   void answer(Link& link, const Status& status);
   Status stop();
+  Status leave();
   Failure told(Failure failure) const;
   static Failure from_client(Failure failure);
   void give_back(Link& link, Arrived& arrived);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -70,6 +71,11 @@ Result<offload::Parts> divide(const Roles& roles, std::uint32_t ranks) {
   auto server = roles.server_of.begin();
   for (int& of : parts.server_of) {
     if (of == 0) of = static_cast<int>(*server++);
+  }
+  for (const std::uint32_t serving : roles.servers) {
+    if (std::find(roles.server_of.begin(), roles.server_of.end(), serving) == roles.server_of.end())
+      return fail(ErrorCode::invalid_argument, fmt::format("server {} has no compute rank", serving),
+                  "give it some, or let it compute");
   }
   return parts;
 }
@@ -231,7 +237,7 @@ void State::wait_taken(const offload::Progress& progress) {
 }
 
 void State::run_where_files_are(const std::function<void()>& body) {
-  if (in_thread_) {
+  if (in_thread_ && conduit_) {  // files and readers may outlive the session, and its thread
     static_cast<offload::OwnThread&>(*conduit_).run(body);
   } else {
     body();
@@ -257,7 +263,10 @@ Status State::end() {
     }
     status = in(progress->status(), "end the session");
     report = conduit_->report();
+    // Where the session could not be ended together, the others may be elsewhere: no sums then.
+    if (!progress->status()) final_summary_ = summary();
     conduit_.reset();
+    if (final_summary_) return status;
   }
   for (const auto& closing : closings_) {
     if (status && closing->failed() && !closing->seen()) status = closing->status();
@@ -292,6 +301,8 @@ Status State::end() {
 State::~State() {
   stop_ending_with_mpi();
   if (arrays_) arrays_->disconnect();
+  // After an exception, most likely. Nobody waits here, neither for other ranks nor for data.
+  if (conduit_ && !ended_) conduit_->leave(comm_.rank());
 }
 
 Summary State::summary() const {
@@ -325,7 +336,12 @@ void State::end_with_mpi() {
   const auto end_session = [](MPI_Comm, int, void* state, void*) -> int {
     auto* self = static_cast<State*>(state);
     self->hooked_ = false;
-    if (const Status ended = self->end(); !ended) fmt::print(stderr, "weir: {}\n", ended.error().message());
+    if (const Status ended = self->end(); !ended) {
+      fmt::print(stderr, "weir: {}\n", ended.error().message());
+      std::fflush(stderr);
+      // Something is lost, and nobody is left to be told but whoever looks at the job's status.
+      MPI_Abort(self->job_.get(), 1);
+    }
     return MPI_SUCCESS;
   };
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_session, &finalize_key_, nullptr);

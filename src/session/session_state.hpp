@@ -65,9 +65,9 @@ class State {
   mpi::Comm comm_ = mpi::Comm::serial();  // the compute ranks
   mpi::Comm file_comm_ = mpi::Comm::serial();
   Plan plan_;
+  std::shared_ptr<offload::Arrays> arrays_;    // outlives the conduit, which reads them
   std::unique_ptr<offload::Conduit> conduit_;  // none: synchronous
   bool in_thread_ = false;
-  std::shared_ptr<offload::Arrays> arrays_;
   std::uint64_t next_file_ = 1;
   Meter meter_;
   std::vector<std::shared_ptr<offload::Progress>> closings_;  // under way; end() tells what nobody asked

@@ -27,6 +27,8 @@ template <class Impl>
 auto& opened(const std::unique_ptr<Impl>& impl) {
   if (!impl) throw Error(ErrorCode::state, -1, "use a file: it was moved to another variable");
   if constexpr (requires { impl->sink; }) {
+    if (impl->session->ended())  // whoever would write it is gone
+      throw Error(ErrorCode::state, -1, impl->sink->path() + ": use a file: the session has ended");
     return *impl->sink;
   } else {
     return *impl->file;

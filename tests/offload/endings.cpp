@@ -1,0 +1,111 @@
+// A program that ends badly, in a way of its choice: endings SCENARIO MODE FOLDER. Used by endings.sh.
+//
+// It writes and closes FOLDER/whole.dat, then begins FOLDER/lost.dat and comes to its end in the middle of
+// it.
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <vector>
+
+#include "weir/weir.hpp"
+
+namespace {
+
+constexpr std::size_t mine = 20000;
+
+struct Place {
+  int rank = 0;
+  int size = 1;
+};
+
+weir::Ticket write(weir::File& file, const Place& place, const std::vector<double>& data, int step) {
+  return file.write("T", data,
+                    {.shape = {mine * static_cast<std::uint64_t>(place.size)},
+                     .offset = {mine * static_cast<std::uint64_t>(place.rank)},
+                     .count = {mine},
+                     .step = step});
+}
+
+int run(const std::string& scenario, const std::string& mode, const std::string& folder) {
+  int job_rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &job_rank);
+  if (scenario == "server-killed") {
+    // Which rank serves is the session's affair: every rank says who it is, and those that come back take it
+    // back.
+    std::ofstream(folder + "/rank" + std::to_string(job_rank)) << ::getpid() << "\n";
+  }
+  static weir::Session* leaked = nullptr;
+  const weir::SessionOptions options{.mode = mode};
+  if (scenario == "finalize") leaked = new weir::Session(MPI_COMM_WORLD, options);
+  std::optional<weir::Session> owned;
+  if (leaked == nullptr) owned.emplace(MPI_COMM_WORLD, options);
+  weir::Session& io = leaked != nullptr ? *leaked : *owned;
+  if (scenario == "server-killed") ::unlink((folder + "/rank" + std::to_string(job_rank)).c_str());
+  Place place;
+  MPI_Comm_rank(io.compute(), &place.rank);
+  MPI_Comm_size(io.compute(), &place.size);
+  const bool last = place.rank == place.size - 1;
+  std::vector<double> data(mine, place.rank + 1);
+  {
+    weir::File whole = io.create(folder + "/whole.dat", {.backend = "posix"});
+    write(whole, place, data, 0);
+    whole.close();
+  }
+  if (scenario == "nothing") return 0;
+  if (scenario == "missing-folder") {  // on all ranks
+    weir::File lost = io.create(folder + "/none/lost.dat", {.backend = "posix"});
+    write(lost, place, data, 0).wait_stored();
+    return 0;
+  }
+  auto lost = std::make_unique<weir::File>(
+      io.create(folder + "/lost.dat", {.backend = "faulty", .options = {{"delay", "0.2"}}}));
+  for (int step = 0; step < 4; ++step) write(*lost, place, data, step);
+  if (scenario == "client-killed") {
+    if (last) ::kill(::getpid(), SIGKILL);
+    write(*lost, place, data, 4).wait_stored();
+  } else if (scenario == "server-killed") {
+    if (place.rank == 0) std::ofstream(folder + "/ready") << "ready\n";
+    for (int step = 4; step < 200; ++step) write(*lost, place, data, step).wait_stored();
+  } else if (scenario == "exit") {
+    if (last) std::exit(3);
+    write(*lost, place, data, 4).wait_stored();
+  } else if (scenario == "exception") {  // on one rank; the others learn of it at their next call
+    if (last) throw std::runtime_error("one rank has had enough");
+    for (int step = 4; step < 20; ++step) write(*lost, place, data, step).wait_stored();
+    lost->close();
+  } else if (scenario == "exceptions") {  // on all ranks
+    throw std::runtime_error("all ranks have had enough");
+  } else if (scenario == "end-unclosed") {
+    io.end();
+  } else if (scenario == "end-of-scope") {
+    lost.reset();  // is closed
+  } else if (scenario == "finalize") {
+    static_cast<void>(lost.release());  // neither closed nor given up
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  int result = 1;
+  if (argc != 4) return 2;
+  try {
+    result = run(argv[1], argv[2], argv[3]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "endings: %s\n", error.what());
+  }
+  MPI_Finalize();
+  return result;
+}

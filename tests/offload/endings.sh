@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Programs that end badly: endings.sh PROGRAM MODE RANKS. Needs $MPIEXEC. In every case the job ends soon, says why,
+# and leaves what was closed before; its status is not 0 where something was lost.
+set -uo pipefail
+program=$1 mode=$2 ranks=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+complain() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s (%s, %s ranks): %s\n%s\n' "$scenario" "$mode" "$ranks" "$1" "${output:0:3000}"
+}
+
+# run SCENARIO fails|succeeds PATTERN clean|any: how it ends, what it says, and whether anything unfinished may be left.
+run() {
+  scenario=$1
+  local wanted=$2 pattern=$3 left=$4 code
+  local folder=$work/$scenario
+  mkdir "$folder"
+  if [ "$scenario" = server-killed ]; then
+    ( for _ in $(seq 200); do [ -e "$folder/ready" ] && break; sleep 0.1; done
+      for note in "$folder"/rank*; do kill -9 "$(cat "$note")"; done ) 2> "$work/kill.log" &
+  fi
+  output=$(timeout -k 5 30 "$MPIEXEC" -n "$ranks" "$program" "$scenario" "$mode" "$folder" 2>&1)
+  code=$?
+  [ "$code" != 124 ] && [ "$code" != 137 ] || complain 'did not end within 30 s'
+  case $wanted in
+    fails) [ "$code" != 0 ] || complain 'status 0' ;;
+    succeeds) [ "$code" = 0 ] || complain "status $code" ;;
+  esac
+  grep -qE -- "$pattern" <<< "$output" || complain "does not say '$pattern'"
+  [ "$(stat -c %s "$folder/whole.dat" 2> /dev/null || echo 0)" -gt 100000 ] || complain 'the file that was closed is not there'
+  if [ "$left" = clean ] && [ -n "$(find "$folder" -name '*.partial.*')" ]; then complain "left: $(ls "$folder")"; fi
+  if [ "$scenario" != end-of-scope ] && [ -e "$folder/lost.dat" ]; then complain 'lost.dat has its name'; fi
+  if [ "$scenario" = end-of-scope ] && [ ! -e "$folder/lost.dat" ]; then complain 'lost.dat is lost'; fi
+}
+
+run nothing succeeds '' clean
+run missing-folder fails 'No such file or directory' clean
+run end-of-scope succeeds '' clean
+run end-unclosed fails 'not closed' clean
+run exceptions fails 'all ranks have had enough' clean
+run finalize fails 'not closed' clean
+run client-killed fails 'signal 9|Killed|has ended' any
+run exit fails 'exit code|non-zero|has ended|terminated' any
+if [ "$mode" = servers ]; then
+  run exception fails 'has left the session' clean
+  run server-killed fails 'signal 9|Killed|has ended' any
+fi
+[ "$failures" = 0 ] || exit 1
+echo 'all as expected'

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""I/O servers on other nodes than their compute ranks: test_nodes.py HEAT WEIR. Exit code 77 (skipped) where no nodes can be made.
+
+The data goes by MPI then; the files must be the same, byte by byte, as those that the compute ranks write themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+VCLUSTER = Path(__file__).resolve().parent.parent.parent / "tools" / "vcluster"
+HEAT, WEIR = sys.argv[1:3]
+SCRATCH = Path(tempfile.mkdtemp(prefix="weir-nodes-test-"))
+ENVIRONMENT = os.environ | {"WEIR_VCLUSTER_STATE": str(SCRATCH / "state")}
+ENVIRONMENT.pop("WEIR_VCLUSTER_NODE", None)
+for name in ("OMPI_MCA_btl", "OMPI_MCA_hwloc_base_binding_policy"):  # the nodes talk by TCP
+    ENVIRONMENT.pop(name, None)
+
+
+def vcluster(*arguments: object, code: int = 0, seconds: float = 60, **more: str) -> str:
+    result = subprocess.run([VCLUSTER, *map(str, arguments)], env=ENVIRONMENT | more, capture_output=True, text=True,
+                            timeout=seconds, stdin=subprocess.DEVNULL)
+    if result.returncode == 77:
+        print(result.stderr, end="")
+        sys.exit(77)
+    if result.returncode != code:
+        raise AssertionError(f"vcluster {' '.join(map(str, arguments))}: exit code {result.returncode}, expected {code}\n"
+                             f"{result.stdout}{result.stderr}")
+    return result.stdout + result.stderr
+
+
+class Nodes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        vcluster("up", "2x2", "--name", "nodes")
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        vcluster("down", "--name", "nodes")
+
+    def heat(self, name: str, ranks: int, plan: dict | None, code: int = 0, **more: str) -> tuple[Path, str]:
+        path = SCRATCH / name
+        environment = {"WEIR_SUMMARY": "1"} | more
+        if plan is not None:
+            file = SCRATCH / f"{name}.plan.json"
+            file.write_text(json.dumps({"weir_plan": 1} | plan))
+            environment["WEIR_PLAN"] = str(file)
+        output = vcluster("run", "--name", "nodes", "-n", ranks, "--timeout", 40, "--", HEAT, path, code=code, **environment)
+        return path, output
+
+    def servers(self, servers: str, server_of: str) -> dict:
+        return {"ranks": 4, "mode": "servers",
+                "roles": {"mapping": "consecutive", "servers": servers, "server_of": server_of}}
+
+    def compare(self, name: str, plan: dict, transport: str, **more: str) -> None:
+        alone, _ = self.heat(name + "-synchronous.dat", 2, None)
+        path, output = self.heat(name + ".dat", 4, plan, **more)
+        self.assertIn(transport, output)
+        self.assertEqual(alone.read_bytes(), path.read_bytes())
+        verified = subprocess.run([WEIR, "verify", path], capture_output=True, text=True)
+        self.assertEqual(0, verified.returncode, verified.stdout + verified.stderr)
+        self.assertEqual([], [p.name for p in SCRATCH.iterdir() if ".partial" in p.name])
+
+    def test_every_server_on_the_other_node(self) -> None:
+        self.compare("apart", self.servers("2-3", "2-3"), "MPI")
+
+    def test_little_room(self) -> None:
+        self.compare("small", self.servers("2-3", "2-3"), "MPI", WEIR_BUDGET="64KiB")
+
+    def test_crossed_over(self) -> None:  # ranks 1 and 3 serve, each a rank of the other node
+        self.compare("crossed", self.servers("1,3", "3,1"), "MPI")
+
+    def test_one_near_one_far(self) -> None:  # rank 3 serves rank 2 beside it; rank 1 serves rank 0 beside it
+        self.compare("near", self.servers("1,3", "1,3"), "shared memory")
+
+    def test_a_failure_comes_back(self) -> None:
+        plan = SCRATCH / "failing.json"
+        plan.write_text(json.dumps({"weir_plan": 1} | self.servers("2-3", "2-3")))
+        output = vcluster("run", "--name", "nodes", "-n", 4, "--timeout", 30, "--", HEAT, SCRATCH / "none" / "x.dat",
+                          code=1, WEIR_PLAN=str(plan))
+        self.assertIn("No such file or directory", output)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
