@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "files/catalogue.hpp"
@@ -40,6 +41,7 @@ class RemoteFile {
     std::string name;
     Box box;
     std::optional<std::int64_t> new_step;
+    bool reduced;
   };
 
   std::shared_ptr<Progress> submit(Operation operation);
@@ -54,6 +56,7 @@ class RemoteFile {
   std::uint32_t most_in_flight_;
   std::deque<std::shared_ptr<Progress>> in_flight_;
   std::deque<Assumed> assumed_;
+  std::map<std::string, std::uint64_t> reduced_;  // how many reduced writes of a variable were not refused
   bool open_ = true;
 };
 
