@@ -46,6 +46,7 @@ void RemoteFile::forget_what_was_refused() {
     const Assumed& assumed = assumed_.front();
     if (!assumed.progress->failed()) continue;
     catalogue_.forget_box(assumed.name, assumed.box);
+    if (assumed.reduced && --reduced_[assumed.name] == 0) reduced_.erase(assumed.name);
     if (assumed.new_step) catalogue_.forget_slot(assumed.name, *assumed.new_step);
   }
 }
@@ -58,6 +59,11 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
     in_flight_.pop_front();
   }
   forget_what_was_refused();
+  if (request.independent && (files::reduces(request.reduce) || reduced_.contains(request.name))) {
+    return Progress::finished(in(Status(fail(ErrorCode::unsupported, "an independent write cannot be reduced",
+                                             "let all ranks write together, or write without a reduction")),
+                                 files::describe_write(request.name, request.step), path_));
+  }
   Operation write;
   write.kind = Operation::Kind::write;
   write.heading = request.heading();
@@ -65,13 +71,6 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
   write.reduce = request.reduce;
   auto resolved = in(
       catalogue_.resolve(request), [&] { return files::describe_write(request.name, request.step); }, path_);
-  const bool reduced = files::reduces(request.reduce) || reduced_.count(request.name) != 0;
-  if (request.independent && reduced) {
-    resolved = in(Result<files::Catalogue::Resolved>(
-                      fail(ErrorCode::unsupported, "an independent write cannot be reduced",
-                           "let all ranks write together, or write without a reduction")),
-                  files::describe_write(request.name, request.step), path_);
-  }
   if (resolved && request.independent && resolved->fresh_slot) {
     resolved = in(Result<files::Catalogue::Resolved>(fail(ErrorCode::state,
                                                           "no room was reserved for an independent write",
@@ -79,7 +78,7 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
                   files::describe_write(request.name, request.step), path_);
   }
   if (!resolved) {
-    if (!request.independent || !reduced) resolved.error().rank = rank;
+    resolved.error().rank = rank;
     if (request.independent) return Progress::finished(tl::make_unexpected(resolved.error()));
     write.unseen = resolved.error();
     return submit(std::move(write));
@@ -90,7 +89,6 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
     catalogue_.note_slot(resolved->info, *new_step);
   }
   catalogue_.note_box(request.name, resolved->box);
-  if (reduced) reduced_.insert(request.name);
   write.heading.shape = resolved->info.shape;
   write.box = resolved->box;
   write.data = request.data;
@@ -104,22 +102,22 @@ std::shared_ptr<Progress> RemoteFile::write(const files::WriteRequest& request, 
   auto progress = submit(std::move(write));
   arrays_.note_use(request.data, progress);
   if (most_in_flight_ > 0) in_flight_.push_back(progress);
-  assumed_.push_back({progress, request.name, resolved->box, new_step});
+  const bool reduced = files::reduces(request.reduce);
+  if (reduced) ++reduced_[request.name];
+  assumed_.push_back({progress, request.name, resolved->box, new_step, reduced});
   return progress;
 }
 
 std::shared_ptr<Progress> RemoteFile::reserve(const files::Heading& heading, int rank) {
   if (!open_) return Progress::finished(in(check_open(), "use", path_));
+  forget_what_was_refused();
   Operation reserve;
   reserve.kind = Operation::Kind::reserve;
   reserve.heading = heading;
-  const auto operation = [&] { return fmt::format("reserve variable '{}'", heading.name); };
-  auto info = in(catalogue_.resolve_variable(heading), operation, path_);
-  if (reduced_.count(heading.name) != 0) {
-    info = in(Result<backends::Variable>(
-                  fail(ErrorCode::unsupported, "a variable that is reduced has no room to reserve")),
-              operation, path_);
-  }
+  auto info = catalogue_.resolve_variable(heading);
+  if (reduced_.contains(heading.name))
+    info = fail(ErrorCode::unsupported, "a variable that is reduced has no room to reserve");
+  info = in(std::move(info), fmt::format("reserve variable '{}'", heading.name), path_);
   if (info) {
     reserve.heading.shape = info->shape;
     if (catalogue_.is_fresh(heading))

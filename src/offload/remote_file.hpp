@@ -4,8 +4,8 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
-#include <set>
 
 #include "files/catalogue.hpp"
 #include "offload/arrays.hpp"
@@ -41,6 +41,7 @@ class RemoteFile {
     std::string name;
     Box box;
     std::optional<std::int64_t> new_step;
+    bool reduced;
   };
 
   std::shared_ptr<Progress> submit(Operation operation);
@@ -55,7 +56,7 @@ class RemoteFile {
   std::uint32_t most_in_flight_;
   std::deque<std::shared_ptr<Progress>> in_flight_;
   std::deque<Assumed> assumed_;
-  std::set<std::string> reduced_;  // variables of which less is stored
+  std::map<std::string, std::uint64_t> reduced_;  // how many reduced writes of a variable were not refused
   bool open_ = true;
 };
 

@@ -271,6 +271,7 @@ Status Server::compare_requests() const {
 // client: the answer to close() tells it.
 void Server::note_refused(const Failure& failure) {
   for (const Link& link : links_) {
+    if (link.queue.empty()) continue;
     const auto found = files_.find(link.queue.front().operation.file);
     if (found != files_.end() && !found->second.failed) found->second.failed = failure;
   }

@@ -200,7 +200,7 @@ TEST_P(Reductions, TheDecompositionMayChangeBetweenResults) {
   write<double>(out, "v", shape, part_of(shape, 0, rank_, size_), 4, 4, reduction).wait_stored();
   const Box other = rank_ == size_ - 1 ? Box{{0, 0}, {1, 2}} : part_of(shape, 0, rank_, size_);
   expect_failure([&] { write<double>(out, "v", shape, other, 5, 5, reduction).wait_stored(); },
-                 "first step of");
+                 "of the first step of");
   write<double>(out, "v", shape, part_of(shape, 0, rank_, size_), 5, 5, reduction).wait_stored();
   out.close();
   Reader in = open();
