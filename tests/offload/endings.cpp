@@ -54,7 +54,8 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
   MPI_Comm_rank(io.compute(), &place.rank);
   MPI_Comm_size(io.compute(), &place.size);
   const bool last = place.rank == place.size - 1;
-  std::vector<double> data(mine, place.rank + 1);
+  static std::vector<double> data;  // it must stay until it is written
+  data.assign(mine, place.rank + 1);
   {
     weir::File whole = io.create(folder + "/whole.dat", {.backend = "posix"});
     write(whole, place, data, 0);
@@ -66,21 +67,27 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
     write(lost, place, data, 0).wait_stored();
     return 0;
   }
+  if (scenario == "exception-between" && last) throw std::runtime_error("one rank has had enough");
+  const std::vector<double> passing = data;  // goes with an exception
   auto lost = std::make_unique<weir::File>(
       io.create(folder + "/lost.dat", {.backend = "faulty", .options = {{"delay", "0.2"}}}));
-  for (int step = 0; step < 4; ++step) write(*lost, place, data, step);
+  for (int step = 0; step < 4; ++step) write(*lost, place, scenario == "finalize" ? data : passing, step);
   if (scenario == "client-killed") {
     if (last) ::kill(::getpid(), SIGKILL);
-    write(*lost, place, data, 4).wait_stored();
+    write(*lost, place, passing, 4).wait_stored();
   } else if (scenario == "server-killed") {
     if (place.rank == 0) std::ofstream(folder + "/ready") << "ready\n";
-    for (int step = 4; step < 200; ++step) write(*lost, place, data, step).wait_stored();
+    for (int step = 4; step < 200; ++step)
+      write(*lost, place, scenario == "finalize" ? data : passing, step).wait_stored();
+  } else if (scenario == "exception-between") {  // no file is open on the rank that leaves
+    write(*lost, place, passing, 4).wait_stored();
   } else if (scenario == "exit") {
     if (last) std::exit(3);
-    write(*lost, place, data, 4).wait_stored();
+    write(*lost, place, passing, 4).wait_stored();
   } else if (scenario == "exception") {  // on one rank; the others learn of it at their next call
     if (last) throw std::runtime_error("one rank has had enough");
-    for (int step = 4; step < 20; ++step) write(*lost, place, data, step).wait_stored();
+    for (int step = 4; step < 20; ++step)
+      write(*lost, place, scenario == "finalize" ? data : passing, step).wait_stored();
     lost->close();
   } else if (scenario == "exceptions") {  // on all ranks
     throw std::runtime_error("all ranks have had enough");
