@@ -35,6 +35,37 @@ weir::Ticket write(weir::File& file, const Place& place, const std::vector<doubl
                      .step = step});
 }
 
+// What was made from a session outlives its end, and is refused politely.
+int after_end(weir::Session& io, const Place& place, const std::vector<double>& data,
+              const std::string& folder) {
+  weir::Buffer<double> array = io.allocate<double>(mine);
+  weir::File direct =
+      io.create(folder + "/direct.dat", {.backend = "posix", .policy = weir::Policy::synchronous});
+  write(direct, place, data, 0);
+  direct.close();
+  weir::Reader in = io.open(folder + "/whole.dat");
+  weir::File open = io.create(folder + "/lost.dat", {.backend = "posix"});
+  weir::Ticket ticket = write(open, place, data, 0);
+  int refused = 0;
+  const auto expect_refusal = [&](const auto& body) {
+    try {
+      body();
+    } catch (const weir::Error& error) {
+      ++refused;
+      std::fprintf(stderr, "refused: %s\n", error.what());
+    }
+  };
+  expect_refusal([&] { io.end(); });
+  expect_refusal([&] { write(open, place, data, 1); });
+  expect_refusal([&] { open.set_attribute("a", "b"); });
+  expect_refusal([&] { open.close(); });
+  expect_refusal([&] { io.create(folder + "/more.dat"); });
+  ticket.wait_stored();
+  *array.fresh() = 1;
+  io.end();
+  return refused == 5 ? 0 : 5;
+}
+
 int run(const std::string& scenario, const std::string& mode, const std::string& folder) {
   int job_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &job_rank);
@@ -62,6 +93,7 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
     whole.close();
   }
   if (scenario == "nothing") return 0;
+  if (scenario == "after-end") return after_end(io, place, data, folder);
   if (scenario == "missing-folder") {  // on all ranks
     weir::File lost = io.create(folder + "/none/lost.dat", {.backend = "posix"});
     write(lost, place, data, 0).wait_stored();
