@@ -6,8 +6,10 @@ The data goes by MPI then; what stands in the files must be the same, byte by by
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,7 @@ from pathlib import Path
 VCLUSTER = Path(__file__).resolve().parent.parent.parent / "tools" / "vcluster"
 HEAT, WEIR = sys.argv[1:3]
 SCRATCH = Path(tempfile.mkdtemp(prefix="weir-nodes-test-"))
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 ENVIRONMENT = os.environ | {"WEIR_VCLUSTER_STATE": str(SCRATCH / "state")}
 ENVIRONMENT.pop("WEIR_VCLUSTER_NODE", None)
 for name in ("OMPI_MCA_btl", "OMPI_MCA_hwloc_base_binding_policy"):  # the nodes talk by TCP
