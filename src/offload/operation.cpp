@@ -48,8 +48,9 @@ Operation leaving(int rank) {
   Operation leave;
   leave.kind = Operation::Kind::stop;
   leave.unseen = Failure{.code = ErrorCode::state,
-                         .cause = fmt::format("compute rank {} has left the session without ending it", rank),
-                         .advice = "see what it printed; what was closed before is whole"};
+                         .cause = "this rank has left the session without ending it",
+                         .advice = "see what it printed; what was closed before is whole",
+                         .rank = rank};
   return leave;
 }
 

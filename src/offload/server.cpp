@@ -71,7 +71,7 @@ bool Server::receive() {
 }
 
 void Server::note_leaving(Link& link, const Operation& letter) {
-  link.gone = letter.unseen;
+  link.gone = from_client(*letter.unseen);
   link.listens = false;
   if (link.queue.empty()) return;
   Arrived& newest = link.queue.back();
@@ -223,7 +223,7 @@ Status Server::perform() {
                        compare_requests()));
     return {};
   }();
-  if (same && first == nullptr) return leave();
+  if (!same && servers_.max(first != nullptr ? 1 : 0) == 0) return leave();
   if (same && first->kind == Operation::Kind::stop) return stop();
   Status status = same ? carry_out() : same;
   if (!same) note_refused(same.error());
@@ -245,7 +245,6 @@ Status Server::perform() {
 
 Status Server::compare_requests() const {
   const Operation* const first = first_request();
-  if (first == nullptr) return {};
   for (const Link& link : links_) {
     if (link.idle()) return tl::make_unexpected(*link.gone);
   }

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
+#include <thread>
 
 #include "core/box.hpp"
 #include "core/types.hpp"
@@ -115,6 +117,17 @@ struct File::Impl {
     return closing->status();
   }
 
+  // The data of writes on their way is about to go out of scope too. It is usually moved at once; but where
+  // that needs other ranks, they may never come.
+  void let_go_of_data() const {
+    constexpr auto long_enough = std::chrono::seconds(5);
+    const auto start = std::chrono::steady_clock::now();
+    for (const auto& write : writes) {
+      while (!write->taken() && std::chrono::steady_clock::now() - start < long_enough)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
   // The end of scope without close(): the ordinary end of a block on all ranks, or an exception on this one.
   void leave_scope() noexcept {
     if (!sink || !sink->is_open()) return;
@@ -126,6 +139,7 @@ struct File::Impl {
             "weir: {}: given up, since it was not closed before an exception, the end of the session or "
             "MPI_Finalize\n",
             sink->path());
+        let_go_of_data();
         if (!session->ended()) sink->give_up();
         return;
       }

@@ -35,6 +35,37 @@ weir::Ticket write(weir::File& file, const Place& place, const std::vector<doubl
                      .step = step});
 }
 
+// What was made from a session outlives its end, and is refused politely.
+int after_end(weir::Session& io, const Place& place, const std::vector<double>& data,
+              const std::string& folder) {
+  weir::Buffer<double> array = io.allocate<double>(mine);
+  weir::File direct =
+      io.create(folder + "/direct.dat", {.backend = "posix", .policy = weir::Policy::synchronous});
+  write(direct, place, data, 0);
+  direct.close();
+  weir::Reader in = io.open(folder + "/whole.dat");
+  weir::File open = io.create(folder + "/lost.dat", {.backend = "posix"});
+  weir::Ticket ticket = write(open, place, data, 0);
+  int refused = 0;
+  const auto expect_refusal = [&](const auto& body) {
+    try {
+      body();
+    } catch (const weir::Error& error) {
+      ++refused;
+      std::fprintf(stderr, "refused: %s\n", error.what());
+    }
+  };
+  expect_refusal([&] { io.end(); });
+  expect_refusal([&] { write(open, place, data, 1); });
+  expect_refusal([&] { open.set_attribute("a", "b"); });
+  expect_refusal([&] { open.close(); });
+  expect_refusal([&] { io.create(folder + "/more.dat"); });
+  ticket.wait_stored();
+  *array.fresh() = 1;
+  io.end();
+  return refused == 5 ? 0 : 5;
+}
+
 int run(const std::string& scenario, const std::string& mode, const std::string& folder) {
   int job_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &job_rank);
@@ -54,33 +85,41 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
   MPI_Comm_rank(io.compute(), &place.rank);
   MPI_Comm_size(io.compute(), &place.size);
   const bool last = place.rank == place.size - 1;
-  std::vector<double> data(mine, place.rank + 1);
+  static std::vector<double> data;  // it must stay until it is written
+  data.assign(mine, place.rank + 1);
   {
     weir::File whole = io.create(folder + "/whole.dat", {.backend = "posix"});
     write(whole, place, data, 0);
     whole.close();
   }
   if (scenario == "nothing") return 0;
+  if (scenario == "after-end") return after_end(io, place, data, folder);
   if (scenario == "missing-folder") {  // on all ranks
     weir::File lost = io.create(folder + "/none/lost.dat", {.backend = "posix"});
     write(lost, place, data, 0).wait_stored();
     return 0;
   }
+  if (scenario == "exception-between" && last) throw std::runtime_error("one rank has had enough");
+  const std::vector<double> passing = data;  // goes with an exception
   auto lost = std::make_unique<weir::File>(
       io.create(folder + "/lost.dat", {.backend = "faulty", .options = {{"delay", "0.2"}}}));
-  for (int step = 0; step < 4; ++step) write(*lost, place, data, step);
+  for (int step = 0; step < 4; ++step) write(*lost, place, scenario == "finalize" ? data : passing, step);
   if (scenario == "client-killed") {
     if (last) ::kill(::getpid(), SIGKILL);
-    write(*lost, place, data, 4).wait_stored();
+    write(*lost, place, passing, 4).wait_stored();
   } else if (scenario == "server-killed") {
     if (place.rank == 0) std::ofstream(folder + "/ready") << "ready\n";
-    for (int step = 4; step < 200; ++step) write(*lost, place, data, step).wait_stored();
+    for (int step = 4; step < 200; ++step)
+      write(*lost, place, scenario == "finalize" ? data : passing, step).wait_stored();
+  } else if (scenario == "exception-between") {  // no file is open on the rank that leaves
+    write(*lost, place, passing, 4).wait_stored();
   } else if (scenario == "exit") {
     if (last) std::exit(3);
-    write(*lost, place, data, 4).wait_stored();
+    write(*lost, place, passing, 4).wait_stored();
   } else if (scenario == "exception") {  // on one rank; the others learn of it at their next call
     if (last) throw std::runtime_error("one rank has had enough");
-    for (int step = 4; step < 20; ++step) write(*lost, place, data, step).wait_stored();
+    for (int step = 4; step < 20; ++step)
+      write(*lost, place, scenario == "finalize" ? data : passing, step).wait_stored();
     lost->close();
   } else if (scenario == "exceptions") {  // on all ranks
     throw std::runtime_error("all ranks have had enough");

