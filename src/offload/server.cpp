@@ -38,8 +38,8 @@ std::uint64_t bytes_of(const Operation& operation, const Box& box) {
 
 }  // namespace
 
-Server::Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients)
-    : servers_(std::move(servers)), bell_(bell) {
+Server::Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy)
+    : servers_(std::move(servers)), bell_(bell), courtesy_(courtesy) {
   for (Client& client : clients)
     links_.push_back(
         {.client = std::move(client), .letters = {}, .answers = {}, .queue = {}, .regions = {}, .gone = {}});
@@ -215,6 +215,7 @@ const Operation* Server::first_request() const {
 
 // One collective operation, that of the front of all queues.
 Status Server::perform() {
+  courtesy_.reconsider();
   meet_quietly(servers_);
   const Operation* const first = first_request();
   const Status same = [&]() -> Status {

@@ -19,6 +19,7 @@
 
 #include "files/output_file.hpp"
 #include "mpi/comm.hpp"
+#include "offload/courtesy.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/operation.hpp"
 #include "offload/process_watch.hpp"
@@ -37,7 +38,7 @@ class Server {
   };
 
   // `servers` are all servers; `bell` is what clients ring.
-  Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients);
+  Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy);
 
   // COLLECTIVE over the servers. Returns when all clients have ended the session; fails if one was lost.
   Status run();
@@ -97,6 +98,7 @@ class Server {
 
   mpi::Comm servers_;
   Bell& bell_;
+  Courtesy courtesy_;
   std::vector<Link> links_;
   std::map<std::uint64_t, OpenFile> files_;
   double storing_seconds_ = 0;

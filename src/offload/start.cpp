@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,17 +57,17 @@ bool is_bound(cpu_set_t& cores) {
          CPU_COUNT(&cores) < ::sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-// The data of clients moves, and they compute, before a server goes on: its own work has time until the next
-// write.
-void step_back() {
-  constexpr int niceness = 10;
-  ::setpriority(PRIO_PROCESS, 0, niceness);
-}
-
 // What a client answers.
 struct Reply {
   std::int64_t process = -1;  // -1: it cannot see the mailbox
+  cpu_set_t cores{};          // that its program may run on
 };
+
+bool share_cores(const cpu_set_t& a, const cpu_set_t& b) {
+  cpu_set_t both;
+  CPU_AND(&both, &a, &b);
+  return CPU_COUNT(&both) > 0;
+}
 
 std::vector<int> clients_of(const Parts& parts, int server) {
   std::vector<int> clients;
@@ -99,6 +98,7 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
   auto* bell = new (region->data()) Bell;
   Invitation invitation{.host = this_host(), .region = region->address(), .room = room};
   invitation.bound = is_bound(invitation.cores) ? 1 : 0;
+  bool own_cores = invitation.bound != 0;
   std::vector<Server::Client> clients;
   std::vector<std::pair<int, Mailbox>> elsewhere;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -107,6 +107,7 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
     MPI_Send(&invitation, sizeof invitation, MPI_BYTE, ranks[i], invitation_tag, job.get());
     Reply reply;
     MPI_Recv(&reply, sizeof reply, MPI_BYTE, ranks[i], reply_tag, job.get(), MPI_STATUS_IGNORE);
+    own_cores = own_cores && reply.process >= 0 && !share_cores(reply.cores, invitation.cores);
     Server::Client client{.rank = compute_rank(parts, ranks[i]),
                           .mailbox = Mailbox(region->data() + invitation.mailbox, room, *bell),
                           .watch = {},
@@ -124,8 +125,7 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
   const mpi::Comm link = job.duplicate();
   std::optional<MpiReceiver> receiver;
   if (!elsewhere.empty()) receiver.emplace(link, elsewhere);
-  step_back();
-  Server server(servers, *bell, std::move(clients));
+  Server server(servers, *bell, std::move(clients), Courtesy(own_cores));
   return server.run();
 }
 
@@ -138,6 +138,7 @@ Result<std::unique_ptr<Conduit>> connect(const mpi::Comm& job, const Parts& part
   auto region =
       same_host ? Region::open(invitation.region) : Result<Region>(fail(ErrorCode::io, "another host"));
   Reply reply{.process = region ? ::getpid() : -1};
+  is_bound(reply.cores);
   MPI_Send(&reply, sizeof reply, MPI_BYTE, server, reply_tag, job.get());
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
