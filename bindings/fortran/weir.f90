@@ -33,7 +33,7 @@ module weir
   private
 
   public :: weir_session, weir_file, weir_reader, weir_ticket, weir_session_options, weir_file_options, weir_summary, &
-    weir_reduction
+    weir_reduction, weir_memory
   public :: weir_init, weir_size
 
   integer, parameter :: weir_size = int64
@@ -75,10 +75,27 @@ module weir
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure :: compute => session_compute     ! LOCAL
+    procedure :: allocate => session_allocate   ! LOCAL
     procedure :: create => session_create
     procedure :: open => session_open
     procedure :: summary => session_summary
     procedure :: finalize => session_finalize
+  end type
+
+  ! Memory where an I/O server can read: what lies in it is written without a copy. It shows as an array by
+  !
+  !     call io%allocate(memory, 8_weir_size * nx * ny)                ! zeroed
+  !     call c_f_pointer(memory%fresh(), field, [nx, ny])              ! before field is overwritten as a whole
+  !
+  ! Free it when no pointer to it is used any more.
+  type :: weir_memory
+    private
+    type(c_ptr) :: handle = c_null_ptr
+    type(c_ptr) :: place = c_null_ptr
+  contains
+    procedure :: address => memory_address      ! LOCAL: where it is now
+    procedure :: fresh => memory_fresh          ! LOCAL: where to write next, without waiting for a ticket
+    procedure :: free => memory_free            ! LOCAL
   end type
 
   type :: weir_ticket
@@ -227,6 +244,40 @@ contains
 
     call conclude(c_summary(self%handle, summary))
   end function
+
+  subroutine session_allocate(self, memory, bytes, stat, errmsg)
+    class(weir_session), intent(in) :: self
+    type(weir_memory), intent(out) :: memory
+    integer(weir_size), intent(in) :: bytes
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    call conclude(c_allocate(self%handle, bytes, memory%handle, memory%place), stat, errmsg)
+  end subroutine
+
+  function memory_address(self) result(place)
+    class(weir_memory), intent(in) :: self
+    type(c_ptr) :: place
+
+    place = self%place
+  end function
+
+  ! If what is there is still on its way into a file, another place (its content unspecified); there are two, and if
+  ! both are on their way, it waits.
+  function memory_fresh(self) result(place)
+    class(weir_memory), intent(inout) :: self
+    type(c_ptr) :: place
+
+    call conclude(c_fresh(self%handle, self%place))
+    place = self%place
+  end function
+
+  subroutine memory_free(self)
+    class(weir_memory), intent(inout) :: self
+
+    call conclude(c_free(self%handle))
+    self%place = c_null_ptr
+  end subroutine
 
   subroutine convert(options, wanted, backend, words)
     type(weir_file_options), intent(in), optional :: options
@@ -471,150 +522,6 @@ contains
     call conclude(c_read(reader, c_text(name), type, address, int(n, c_int), first, part, at), stat, errmsg)
   end subroutine
 
-  ! One of each kind and rank; the bodies are in put_body.inc and get_body.inc.
-
-  subroutine write_real32_1(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    real(real32), intent(in), target, asynchronous :: data(:)
-    integer(c_int), parameter :: code = type_float32
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_real32_2(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    real(real32), intent(in), target, asynchronous :: data(:,:)
-    integer(c_int), parameter :: code = type_float32
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_real32_3(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    real(real32), intent(in), target, asynchronous :: data(:,:,:)
-    integer(c_int), parameter :: code = type_float32
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_real64_1(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    real(real64), intent(in), target, asynchronous :: data(:)
-    integer(c_int), parameter :: code = type_float64
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_real64_2(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    real(real64), intent(in), target, asynchronous :: data(:,:)
-    integer(c_int), parameter :: code = type_float64
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_real64_3(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    real(real64), intent(in), target, asynchronous :: data(:,:,:)
-    integer(c_int), parameter :: code = type_float64
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_int32_1(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    integer(int32), intent(in), target, asynchronous :: data(:)
-    integer(c_int), parameter :: code = type_int32
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_int32_2(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    integer(int32), intent(in), target, asynchronous :: data(:,:)
-    integer(c_int), parameter :: code = type_int32
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_int32_3(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    integer(int32), intent(in), target, asynchronous :: data(:,:,:)
-    integer(c_int), parameter :: code = type_int32
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_int64_1(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    integer(int64), intent(in), target, asynchronous :: data(:)
-    integer(c_int), parameter :: code = type_int64
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_int64_2(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    integer(int64), intent(in), target, asynchronous :: data(:,:)
-    integer(c_int), parameter :: code = type_int64
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine write_int64_3(self, name, data, shape, offset, step, ticket, stat, errmsg, reduce)
-    integer(int64), intent(in), target, asynchronous :: data(:,:,:)
-    integer(c_int), parameter :: code = type_int64
-    include 'put_body.inc'
-  end subroutine
-
-  subroutine read_real32_1(self, name, data, offset, step, stat, errmsg)
-    real(real32), intent(inout), target :: data(:)
-    integer(c_int), parameter :: code = type_float32
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_real32_2(self, name, data, offset, step, stat, errmsg)
-    real(real32), intent(inout), target :: data(:,:)
-    integer(c_int), parameter :: code = type_float32
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_real32_3(self, name, data, offset, step, stat, errmsg)
-    real(real32), intent(inout), target :: data(:,:,:)
-    integer(c_int), parameter :: code = type_float32
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_real64_1(self, name, data, offset, step, stat, errmsg)
-    real(real64), intent(inout), target :: data(:)
-    integer(c_int), parameter :: code = type_float64
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_real64_2(self, name, data, offset, step, stat, errmsg)
-    real(real64), intent(inout), target :: data(:,:)
-    integer(c_int), parameter :: code = type_float64
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_real64_3(self, name, data, offset, step, stat, errmsg)
-    real(real64), intent(inout), target :: data(:,:,:)
-    integer(c_int), parameter :: code = type_float64
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_int32_1(self, name, data, offset, step, stat, errmsg)
-    integer(int32), intent(inout), target :: data(:)
-    integer(c_int), parameter :: code = type_int32
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_int32_2(self, name, data, offset, step, stat, errmsg)
-    integer(int32), intent(inout), target :: data(:,:)
-    integer(c_int), parameter :: code = type_int32
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_int32_3(self, name, data, offset, step, stat, errmsg)
-    integer(int32), intent(inout), target :: data(:,:,:)
-    integer(c_int), parameter :: code = type_int32
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_int64_1(self, name, data, offset, step, stat, errmsg)
-    integer(int64), intent(inout), target :: data(:)
-    integer(c_int), parameter :: code = type_int64
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_int64_2(self, name, data, offset, step, stat, errmsg)
-    integer(int64), intent(inout), target :: data(:,:)
-    integer(c_int), parameter :: code = type_int64
-    include 'get_body.inc'
-  end subroutine
-
-  subroutine read_int64_3(self, name, data, offset, step, stat, errmsg)
-    integer(int64), intent(inout), target :: data(:,:,:)
-    integer(c_int), parameter :: code = type_int64
-    include 'get_body.inc'
-  end subroutine
+  include 'each_kind.inc'
 
 end module weir

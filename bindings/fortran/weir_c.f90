@@ -49,6 +49,16 @@ module weir_c
     function c_summary(session, summary) bind(c, name='weir_get_summary') result(status)
       import; type(c_ptr), value :: session; type(weir_summary), intent(out) :: summary; integer(c_int) :: status
     end function
+    function c_allocate(session, bytes, memory, address) bind(c, name='weir_allocate') result(status)
+      import; type(c_ptr), value :: session; integer(c_int64_t), value :: bytes
+      type(c_ptr), intent(out) :: memory, address; integer(c_int) :: status
+    end function
+    function c_fresh(memory, address) bind(c, name='weir_fresh') result(status)
+      import; type(c_ptr), value :: memory; type(c_ptr), intent(out) :: address; integer(c_int) :: status
+    end function
+    function c_free(memory) bind(c, name='weir_free') result(status)
+      import; type(c_ptr), intent(inout) :: memory; integer(c_int) :: status
+    end function
     function c_create(session, path, options, file) bind(c, name='weir_create') result(status)
       import; type(c_ptr), value :: session; character(c_char), intent(in) :: path(*)
       type(c_file_options), intent(in) :: options; type(c_ptr), intent(out) :: file; integer(c_int) :: status

@@ -3,6 +3,7 @@ program fortran_test
   use mpi_f08
   use weir
   use weir_f08
+  use, intrinsic :: iso_c_binding, only: c_f_pointer
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   implicit none
 
@@ -14,6 +15,8 @@ program fortran_test
   type(weir_ticket) :: ticket, other
   type(weir_summary) :: before, summary
   type(weir_reduction) :: less
+  type(weir_memory) :: memory
+  real(real64), pointer, asynchronous :: field(:, :)
   type(MPI_Comm) :: comm
   integer :: rank, ranks, provided, i, j, k, status
   character(300) :: path, mode, message
@@ -59,6 +62,19 @@ program fortran_test
   call out%write('wide', wide, shape=[6_weir_size, 2_weir_size * ranks], offset=[0_weir_size, 2 * at], ticket=ticket)
   call ticket%wait_stored()
 
+  ! Weir's memory, overwritten without waiting.
+  call io%allocate(memory, 8_weir_size * 3 * 4)
+  call c_f_pointer(memory%address(), field, [3, 4])
+  if (any(field /= 0)) error stop 'memory is not zeroed'
+  do i = 1, 5
+    call c_f_pointer(memory%fresh(), field, [3, 4])
+    field = 10 * i + rank
+    call out%write('field', field, shape=[3_weir_size, 4_weir_size * ranks], offset=[0_weir_size, 4 * at], step=7 + i, &
+                   ticket=ticket)
+  end do
+  call ticket%wait_stored()
+  call memory%free()
+
   ! Errors are values when asked for.
   call out%write('a2', a2(1:3:2, :), stat=status, errmsg=message)
   if (status /= WEIR_INVALID_ARGUMENT .or. index(message, 'gaps') == 0) error stop 'a section with gaps was taken'
@@ -72,6 +88,10 @@ program fortran_test
 
   call io%open(in, path)
   if (any(in%shape_of('a3') /= [2, 3, 4 * ranks])) error stop 'shape of a3'
+  do i = 1, 5
+    call in%read('field', b2, offset=[0_weir_size, 4 * at], step=7 + i)
+    if (any(b2 /= 10 * i + rank)) error stop 'field came back differently'
+  end do
   call in%read('a1', b1, offset=[5 * at])
   call in%read('a2', b2, offset=[0_weir_size, 4 * at])
   call in%read('a3', b3, offset=[0_weir_size, 0_weir_size, 4 * at], step=7)
