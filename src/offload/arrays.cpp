@@ -1,8 +1,9 @@
 #include "offload/arrays.hpp"
 
 #include <algorithm>
-#include <chrono>
+
 #include <exception>
+#include "core/timed.hpp"
 
 namespace weir::offload {
 
@@ -72,12 +73,11 @@ bool Arrays::is_in_use(Half& half) const {
 }
 
 void Arrays::wait_for(Half& half) {
-  const auto start = std::chrono::steady_clock::now();
+  const Timed timed(waited_seconds_);
   for (const auto& progress : half.uses) {
     while (!progress->taken()) progress->wait_taken();
   }
   half.uses.clear();
-  waited_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void Arrays::free_half(const Half* half) {

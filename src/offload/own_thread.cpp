@@ -1,16 +1,19 @@
 #include "offload/own_thread.hpp"
 
-#include <chrono>
 #include <exception>
 #include <future>
+
+#include "core/timed.hpp"
 
 namespace weir::offload {
 
 void OwnThread::submit(Operation operation) {
   worker_.post([this, operation = std::move(operation)] {
-    const auto start = std::chrono::steady_clock::now();
-    Status status = guarded([&] { return perform(operation); });
-    storing_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    Status status;
+    {
+      const Timed timed(storing_seconds_);
+      status = guarded([&] { return perform(operation); });
+    }
     if (operation.progress) operation.progress->mark_done(std::move(status));
   });
 }

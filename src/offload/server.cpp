@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/timed.hpp"
 #include "offload/meeting.hpp"
 #include "offload/merge.hpp"
 
@@ -13,24 +14,10 @@ namespace weir::offload {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 constexpr auto between_looks_at_clients = 100ms;
 constexpr auto between_tries_to_answer = 1ms;
 constexpr int first_client = 1 << 30;
-
-// Adds the time of its life to a sum.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& sum) : sum_(sum), start_(Clock::now()) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() { sum_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-
- private:
-  double& sum_;
-  Clock::time_point start_;
-};
 
 std::uint64_t bytes_of(const Operation& operation, const Box& box) {
   return volume(box.count) * size_of(operation.heading.type);
@@ -186,7 +173,7 @@ void Server::give_back(Link& link, Arrived& arrived) {
 }
 
 void Server::write_alone(Link& link, Arrived& arrived) {
-  const Stopwatch watch(storing_seconds_);
+  const Timed timed(storing_seconds_);
   const Operation& operation = arrived.operation;
   const auto open = find(operation);
   Status& status = arrived.status;
@@ -219,7 +206,7 @@ Status Server::perform() {
   meet_quietly(servers_);
   const Operation* const first = first_request();
   const Status same = [&]() -> Status {
-    const Stopwatch watch(storing_seconds_);
+    const Timed timed(storing_seconds_);
     WEIR_TRY(mpi::vote(servers_, first != nullptr ? describe(*first) : "leave the session without ending it",
                        compare_requests()));
     return {};
@@ -289,7 +276,7 @@ Status Server::carry_out() {
     return status;
   }
   if (!open) return tl::make_unexpected(open.error());
-  const Stopwatch watch(storing_seconds_);
+  const Timed timed(storing_seconds_);
   const Status status = first.kind == Operation::Kind::reserve
                             ? (*open)->file->reserve(first.heading)
                             : (*open)->file->set_attribute(first.attribute);
@@ -298,7 +285,7 @@ Status Server::carry_out() {
 }
 
 Status Server::create(const Operation& operation) {
-  const Stopwatch watch(storing_seconds_);
+  const Timed timed(storing_seconds_);
   auto file = files::OutputFile::create(servers_, operation.path, operation.options);
   OpenFile& open = files_[operation.file];
   if (!file) {
@@ -346,7 +333,7 @@ Status Server::write(OpenFile& open) {
   rounds = static_cast<std::uint64_t>(servers_.max(static_cast<std::int64_t>(rounds)));
   std::optional<files::OutputFile::Ongoing> ongoing;
   if (!reduced) {
-    const Stopwatch watch(storing_seconds_);
+    const Timed timed(storing_seconds_);
     WEIR_ASSIGN(ongoing, open.file->begin(first.heading, boxes, {}));
   }
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -355,7 +342,7 @@ Status Server::write(OpenFile& open) {
         return link.queue.front().received > round || link.queue.front().operation.pieces <= round;
       });
     }));
-    const Stopwatch watch(storing_seconds_);
+    const Timed timed(storing_seconds_);
     const auto blocks = blocks_of(round);
     const std::vector<files::ReducedBlock> there = blocks.value_or(std::vector<files::ReducedBlock>());
     const Status mine = blocks ? Status() : Status(tl::make_unexpected(blocks.error()));
@@ -373,7 +360,7 @@ Status Server::write(OpenFile& open) {
 }
 
 Status Server::close(const Operation& operation) {
-  const Stopwatch watch(storing_seconds_);
+  const Timed timed(storing_seconds_);
   const auto found = files_.find(operation.file);
   if (found == files_.end()) return fail(ErrorCode::state, "the file is closed");
   std::optional<Failure> unseen = operation.later ? found->second.failed : std::nullopt;

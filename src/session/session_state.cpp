@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/options.hpp"
+#include "core/timed.hpp"
 #include "offload/own_thread.hpp"
 #include "offload/start.hpp"
 #include "placement/roles.hpp"

@@ -1,5 +1,6 @@
 #include "session/sink.hpp"
 
+#include "core/timed.hpp"
 #include "session/session_state.hpp"
 
 namespace weir::session {

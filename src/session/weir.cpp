@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/box.hpp"
+#include "core/timed.hpp"
 #include "core/types.hpp"
 #include "files/input_file.hpp"
 #include "session/session_state.hpp"
@@ -75,7 +76,7 @@ void Ticket::wait() {
   // What this rank refused holds no data that could be taken: the answer is the whole of it.
   if (state_->progress->refused()) return wait_stored();
   if (!test()) {
-    const session::Timed timed(state_->session->meter().waiting_seconds);
+    const Timed timed(state_->session->meter().waiting_seconds);
     state_->session->wait_taken(*state_->progress);
   }
   tell(*state_->progress);
@@ -83,7 +84,7 @@ void Ticket::wait() {
 
 void Ticket::wait_stored() {
   if (!stored()) {
-    const session::Timed timed(state_->session->meter().waiting_seconds);
+    const Timed timed(state_->session->meter().waiting_seconds);
     state_->progress->wait_done();
   }
   tell(*state_->progress);
@@ -109,7 +110,7 @@ struct File::Impl {
   }
 
   Status close() {
-    const session::Timed timed(session->meter().closing_seconds);
+    const Timed timed(session->meter().closing_seconds);
     for (const auto& write : writes) write->wait_done();
     const auto closing = sink->close(unseen(), false);
     closing->wait_done();
@@ -183,7 +184,7 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
                             const WriteOptions& options) {
   session::Sink& sink = opened(impl_);
   session::Meter& meter = impl_->session->meter();
-  const session::Timed timed(meter.sending_seconds);
+  const Timed timed(meter.sending_seconds);
   const auto progress = sink.write({.name = name,
                                     .type = type,
                                     .shape = options.shape,
@@ -251,7 +252,7 @@ void File::close() {
 
 Ticket File::close_later() {
   session::Sink& sink = opened(impl_);
-  const session::Timed timed(impl_->session->meter().closing_seconds);
+  const Timed timed(impl_->session->meter().closing_seconds);
   std::optional<Failure> known;
   for (const auto& write : impl_->writes) {
     if (write->failed() && !known) known = write->status().error();
@@ -376,7 +377,7 @@ MPI_Comm Session::compute() const {
 }
 
 File Session::create(const std::string& path, const FileOptions& options) {
-  const session::Timed timed(impl_->state->meter().closing_seconds);
+  const Timed timed(impl_->state->meter().closing_seconds);
   auto file = std::make_unique<File::Impl>();
   file->session = impl_->state;
   file->sink = value_or_throw(impl_->state->create(path, options));

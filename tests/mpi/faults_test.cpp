@@ -21,19 +21,6 @@ using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What the body throws, after making sure that all ranks saw the same.
-std::string common_failure(const std::function<void()>& body) {
-  std::string message = "no failure";
-  try {
-    body();
-  } catch (const Error& error) {
-    message = error.what();
-  }
-  for (const std::string& other : mpi::Comm::duplicate(world()).gather_to_all(message))
-    EXPECT_EQ(other, message);
-  return message;
-}
-
 class Faults : public testing::Test {
  protected:
   void write_steps(const std::map<std::string, std::string>& options, int steps = 3) {

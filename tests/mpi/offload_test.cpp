@@ -20,19 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// What the body throws; the same on all ranks.
-std::string common_failure(const std::function<void()>& body) {
-  std::string message = "no failure";
-  try {
-    body();
-  } catch (const Error& error) {
-    message = error.what();
-  }
-  for (const std::string& other : mpi::Comm::duplicate(world()).gather_to_all(message))
-    EXPECT_EQ(other, message);
-  return message;
-}
-
 class Offload : public testing::Test {
  protected:
   WriteOptions at(const Extent& shape, const Box& box, std::optional<std::int64_t> step = {}) const {

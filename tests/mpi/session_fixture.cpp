@@ -1,8 +1,11 @@
 // The session of tests that run in all modes: WEIR_TEST_MODE says which. With servers, the ranks that serve
 // never get further than weir_test_begin().
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <memory>
 
+#include "mpi/comm.hpp"
 #include "support.hpp"
 
 namespace weir::test {
@@ -17,6 +20,18 @@ Session& session() {
 
 MPI_Comm world() {
   return the_session->compute();
+}
+
+std::string common_failure(const std::function<void()>& body) {
+  std::string message = "no failure";
+  try {
+    body();
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  for (const std::string& other : mpi::Comm::duplicate(world()).gather_to_all(message))
+    EXPECT_EQ(other, message);
+  return message;
 }
 
 }  // namespace weir::test

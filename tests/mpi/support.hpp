@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -111,5 +112,8 @@ std::vector<T> values_of(const Extent& shape, const Box& box, int seed) {
   });
   return values;
 }
+
+// What the body throws, after making sure that all ranks saw the same. COLLECTIVE.
+std::string common_failure(const std::function<void()>& body);
 
 }  // namespace weir::test
