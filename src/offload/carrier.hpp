@@ -3,15 +3,11 @@
 // server's core where that is known, never calls MPI, and ends when its owner does.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "offload/conduit.hpp"
+#include "offload/backlog.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/process_watch.hpp"
 #include "offload/shared_copy.hpp"
@@ -42,9 +38,8 @@ class Carrier final : public Conduit {
   void work();
   bool read_answers();
   bool begin_next();
-  bool copy_pieces();
-  void copy(std::byte* to, const std::byte* from, std::uint64_t bytes);
-  void give_up(const Failure& failure);
+  bool copy_parts();
+  double copy(std::byte* to, const std::byte* from, std::uint64_t bytes);  // how many seconds it took
   void say_goodbye();
 
   Region region_;
@@ -54,20 +49,12 @@ class Carrier final : public Conduit {
 
   std::mutex copy_mutex_;
   std::shared_ptr<SharedCopy> copy_;  // under way; guarded by copy_mutex_
-  std::mutex mutex_;                  // guards the next five
-  std::deque<Operation> queue_;
-  bool ending_ = false;
-  std::optional<Operation> leaving_;
-  std::optional<Failure> lost_;  // the server is gone
-  Report report_;
+  Backlog backlog_;
 
   // The thread's own.
   WarmUp warm_up_;
   MessageWriter letters_;
   MessageReader answers_;
-  std::optional<Operation> current_;
-  std::deque<Box> pieces_;  // of the current operation, still to be copied
-  std::deque<std::shared_ptr<Progress>> unanswered_;
   std::thread thread_;  // last: it uses all of the above
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/timed.hpp"
 #include "offload/meeting.hpp"
 
 namespace weir::offload {
@@ -10,7 +11,6 @@ namespace weir::offload {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 enum Tag : int { letter_tag = 1, data_tag = 2, answer_tag = 3, freed_tag = 4 };
 constexpr std::uint64_t chunk = 4U << 20U;
@@ -24,14 +24,6 @@ std::string receive_text(MPI_Comm comm, const MPI_Status& status) {
 }
 
 }  // namespace
-
-// So that a block that does not fit at once moves on while the server writes its first pieces.
-std::deque<Box> cut_into_pieces(const Operation& operation, std::uint64_t room) {
-  if (operation.bytes <= room / 2) return {operation.box};
-  const std::size_t size = size_of(operation.heading.type);
-  const auto boxes = split(operation.box, std::max<std::uint64_t>(1, room / 4 / size));
-  return {boxes.begin(), boxes.end()};
-}
 
 Outbox::~Outbox() {
   for (Message& message : messages_) MPI_Wait(&message.request, MPI_STATUS_IGNORE);
@@ -61,44 +53,34 @@ bool Outbox::sent() {
 }
 
 MpiCarrier::MpiCarrier(mpi::Comm comm, int server, std::uint64_t room)
-    : comm_(std::move(comm)), server_(server), ring_(room), outbox_(comm_.get(), server), thread_([this] {
-        work();
-      }) {}
+    : comm_(std::move(comm)),
+      server_(server),
+      ring_(room),
+      backlog_(room, false),
+      outbox_(comm_.get(), server),
+      thread_([this] { work(); }) {}
 
 MpiCarrier::~MpiCarrier() {
-  {
-    const std::scoped_lock lock(mutex_);
-    ending_ = true;
-  }
+  backlog_.end();
   bell_.ring();
   thread_.join();
   // Whoever still waits for anything would wait for ever.
-  const Failure over{.code = ErrorCode::state, .cause = "the session is over"};
-  for (const auto& progress : unanswered_) {
-    if (progress) progress->mark_done(tl::make_unexpected(over));
-  }
-  for (const Operation& operation : queue_) {
-    if (operation.progress) operation.progress->mark_done(tl::make_unexpected(over));
-  }
-}
-
-void MpiCarrier::leave(int rank) {
-  const std::scoped_lock lock(mutex_);
-  leaving_ = leaving(rank);
+  backlog_.give_up({.code = ErrorCode::state, .cause = "the session is over"});
 }
 
 void MpiCarrier::submit(Operation operation) {
-  {
-    const std::scoped_lock lock(mutex_);
-    queue_.push_back(std::move(operation));
-  }
+  backlog_.submit(std::move(operation));
   bell_.ring();
 }
 
+void MpiCarrier::leave(int rank) {
+  backlog_.leave(rank);
+}
+
 Report MpiCarrier::report() {
-  const std::scoped_lock lock(mutex_);
-  report_.transport = "MPI";
-  return report_;
+  Report report = backlog_.report();
+  report.transport = "MPI";
+  return report;
 }
 
 bool MpiCarrier::read_messages() {
@@ -110,63 +92,39 @@ bool MpiCarrier::read_messages() {
     if (there == 0) return any;
     any = true;
     if (status.MPI_TAG == freed_tag) {
-      MPI_Recv(&freed_, 1, MPI_UINT64_T, server_, freed_tag, comm_.get(), MPI_STATUS_IGNORE);
-      continue;
+      MPI_Recv(&freed_, sizeof freed_, MPI_BYTE, server_, freed_tag, comm_.get(), MPI_STATUS_IGNORE);
+    } else {
+      backlog_.settle(receive_text(comm_.get(), status));
     }
-    const Json answer = Json::from_cbor(receive_text(comm_.get(), status));
-    {
-      const std::scoped_lock lock(mutex_);
-      report_.storing_seconds = answer.at("report").at(0);
-      report_.peak_memory = answer.at("report").at(1);
-    }
-    const auto progress = unanswered_.front();
-    unanswered_.pop_front();
-    Status outcome;
-    if (answer.contains("failure")) outcome = tl::make_unexpected(failure_from_json(answer.at("failure")));
-    if (progress) progress->mark_done(std::move(outcome));
   }
 }
 
 bool MpiCarrier::begin_next() {
-  if (current_) return false;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (queue_.empty()) return false;
-    current_ = std::move(queue_.front());
-    queue_.pop_front();
-  }
-  pieces_.clear();
-  if (current_->has_data()) pieces_ = cut_into_pieces(*current_, ring_.room());
-  current_->pieces = pieces_.size();
-  outbox_.send(to_letter(*current_), letter_tag);
-  unanswered_.push_back(current_->progress);
+  auto letter = backlog_.begin_next();
+  if (!letter) return false;
+  outbox_.send(std::move(*letter), letter_tag);
   return true;
 }
 
-bool MpiCarrier::send_pieces() {
-  if (!current_) return false;
-  const std::size_t size = pieces_.empty() ? 1 : size_of(current_->heading.type);
-  const auto start = Clock::now();
+bool MpiCarrier::send_parts() {
   bool any = false;
-  while (!pieces_.empty()) {
-    const Box& box = pieces_.front();
-    const std::uint64_t bytes = volume(box.count) * size;
-    const auto place = ring_.find_room(bytes, freed_);
+  while (const auto part = backlog_.next_part()) {
+    const auto place = ring_.find_room(part->bytes, freed_);
     if (!place) return any;
-    outbox_.send(to_letter(Piece{.box = box, .place = *place, .end = ring_.end_of_last(), .bytes = bytes}),
-                 letter_tag);
-    outbox_.send(current_->data + position_of(box, current_->box) * size, bytes, data_tag);
-    // Until it is gone: one piece at a time is enough to keep a network busy.
-    for (Patience patience; !outbox_.sent(); patience.wait()) read_messages();
-    const std::scoped_lock lock(mutex_);
-    report_.transport_seconds += std::chrono::duration<double>(Clock::now() - start).count();
-    report_.transport_bytes += bytes;
-    pieces_.pop_front();
+    double seconds = 0;
+    {
+      const Timed timed(seconds);
+      outbox_.send(to_letter(Piece{
+                       .box = part->box, .place = *place, .end = ring_.end_of_last(), .bytes = part->bytes}),
+                   letter_tag);
+      outbox_.send(part->data, part->bytes, data_tag);
+      // Until it is gone: one part at a time is enough to keep a network busy.
+      for (Patience patience; !outbox_.sent(); patience.wait()) read_messages();
+    }
+    backlog_.moved_part(part->bytes, seconds);
     any = true;
   }
-  if (!current_->unseen && current_->progress) current_->progress->mark_taken();
-  current_.reset();
-  return true;
+  return backlog_.finish_moving() || any;
 }
 
 void MpiCarrier::work() {
@@ -175,20 +133,14 @@ void MpiCarrier::work() {
     const std::uint32_t heard = bell_.heard();
     bool moved = read_messages();
     moved |= begin_next();
-    moved |= send_pieces();
-    const bool quiet = outbox_.sent() && unanswered_.empty();
+    moved |= send_parts();
+    const bool quiet = outbox_.sent() && !backlog_.awaits_answers();
     if (moved) {
       patience.reset();
-      continue;
-    }
-    {
-      const std::scoped_lock lock(mutex_);
-      if (ending_) {
-        if (leaving_) outbox_.send(to_letter(*leaving_), letter_tag);
-        return;
-      }
-    }
-    if (quiet) {
+    } else if (backlog_.ending()) {
+      if (auto letter = backlog_.last_letter()) outbox_.send(std::move(*letter), letter_tag);
+      return;
+    } else if (quiet) {
       bell_.wait(heard, 100ms);
     } else {
       patience.wait();

@@ -7,14 +7,12 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <list>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "mpi/comm.hpp"
-#include "offload/conduit.hpp"
+#include "offload/backlog.hpp"
 #include "offload/mailbox.hpp"
 
 namespace weir::offload {
@@ -56,24 +54,17 @@ class MpiCarrier final : public Conduit {
   void work();
   bool read_messages();
   bool begin_next();
-  bool send_pieces();
+  bool send_parts();
 
   mpi::Comm comm_;
   int server_;
   Ring ring_;
-  std::mutex mutex_;  // guards the next four
-  std::deque<Operation> queue_;
-  bool ending_ = false;
-  std::optional<Operation> leaving_;
-  Report report_;
+  Backlog backlog_;
   Bell bell_;
 
   // The thread's own.
   Outbox outbox_;
   std::uint64_t freed_ = 0;
-  std::optional<Operation> current_;
-  std::deque<Box> pieces_;
-  std::deque<std::shared_ptr<Progress>> unanswered_;
   std::thread thread_;  // last: it uses all of the above
 };
 
@@ -107,8 +98,5 @@ class MpiReceiver {
   std::atomic<bool> ending_ = false;
   std::thread thread_;  // last: it uses all of the above
 };
-
-// How large blocks are cut: by both carriers alike.
-std::deque<Box> cut_into_pieces(const Operation& operation, std::uint64_t room);
 
 }  // namespace weir::offload

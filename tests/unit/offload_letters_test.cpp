@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "offload/mpi_link.hpp"
+#include "offload/backlog.hpp"
 #include "offload/operation.hpp"
 
 namespace weir::offload {
@@ -127,21 +127,67 @@ TEST(Letters, TheOtherKinds) {
   EXPECT_EQ(back.bytes, 6U);
 }
 
-TEST(Pieces, LargeBlocksAreCutSoThatSeveralFit) {
+// The parts in which a backlog moves a write, and the number of them that its letter announces.
+std::vector<Backlog::Part> parts_of(const Operation& write, std::uint64_t room, std::uint64_t& announced) {
+  Backlog backlog(room, true);
+  backlog.submit(write);
+  announced = from_letter(Json::from_cbor(backlog.begin_next().value())).pieces;
+  EXPECT_FALSE(backlog.begin_next()) << "one at a time";
+  std::vector<Backlog::Part> parts;
+  while (const auto part = backlog.next_part()) {
+    parts.push_back(*part);
+    EXPECT_FALSE(backlog.finish_moving());
+    backlog.moved_part(part->bytes, 0);
+  }
+  EXPECT_TRUE(backlog.finish_moving());
+  EXPECT_EQ(backlog.report().transport_bytes, write.bytes);
+  return parts;
+}
+
+TEST(Backlog, LargeBlocksAreCutSoThatSeveralFit) {
+  const std::vector<std::byte> data(90 * 900 * 8);
   Operation write;
   write.heading = {.name = "T", .type = Type::float64, .shape = {100, 1000}, .step = std::nullopt};
   write.box = {{3, 10}, {90, 900}};
-  write.bytes = 90 * 900 * 8;
-  EXPECT_EQ(cut_into_pieces(write, 2 * write.bytes).size(), 1U);
-  const auto pieces = cut_into_pieces(write, 65536);
-  EXPECT_GT(pieces.size(), 30U);
-  std::uint64_t elements = 0;
-  for (const Box& piece : pieces) {
-    EXPECT_LE(volume(piece.count) * 8, 65536U / 4);
-    EXPECT_EQ(position_of(piece, write.box), elements) << "in order, without gaps";
-    elements += volume(piece.count);
+  write.bytes = data.size();
+  write.data = data.data();
+  write.progress = std::make_shared<Progress>();
+  std::uint64_t announced = 0;
+  EXPECT_EQ(parts_of(write, 2 * write.bytes, announced).size(), 1U);
+  EXPECT_EQ(announced, 1U);
+  EXPECT_TRUE(write.progress->taken());
+  const auto parts = parts_of(write, 65536, announced);
+  EXPECT_GT(parts.size(), 30U);
+  EXPECT_EQ(announced, parts.size());
+  std::uint64_t bytes = 0;
+  for (const Backlog::Part& part : parts) {
+    EXPECT_LE(part.bytes, 65536U / 4);
+    EXPECT_EQ(part.data, data.data() + bytes) << "in order, without gaps";
+    bytes += part.bytes;
   }
-  EXPECT_EQ(elements, 90U * 900U);
+  EXPECT_EQ(bytes, data.size());
+}
+
+TEST(Backlog, EverythingFailsWhenTheServerIsGone) {
+  Backlog backlog(1 << 20, true);
+  Operation first;
+  first.kind = Operation::Kind::close;
+  first.progress = std::make_shared<Progress>();
+  Operation second = first;
+  second.progress = std::make_shared<Progress>();
+  Operation third = first;
+  third.progress = std::make_shared<Progress>();
+  backlog.submit(first);
+  backlog.submit(second);
+  ASSERT_TRUE(backlog.begin_next());
+  EXPECT_TRUE(backlog.awaits_answers());
+  backlog.give_up({.code = ErrorCode::io, .cause = "gone"});
+  backlog.submit(third);
+  for (const Operation* operation : {&first, &second, &third}) {
+    ASSERT_TRUE(operation->progress->failed());
+    EXPECT_EQ(operation->progress->status().error().cause, "gone");
+  }
+  EXPECT_FALSE(backlog.awaits_answers());
 }
 
 }  // namespace
