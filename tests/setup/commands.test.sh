@@ -146,6 +146,16 @@ test_check_failures_and_reasons() {
   has "$(cat out)" 'check: failed notrun: did not run: Unable to find executable'
 }
 
+test_check_tries_once_more_what_failed() {
+  miniature_repository "$work/repo"
+  sed -i 's/^minimum_tests=.*/minimum_tests=3/' repo/check
+  fake_ctest "$here/data/junit-mixed.xml" 8 "$here/data/junit-good.xml"
+  check_says 1 '4 passed, 3 failed, 4 skipped'
+  has "$(cat out)" 'check: 3 of 6 failed tests passed when tried again'
+  has "$(cat out)" 'check: failed bad'
+  has "$(calls ctest)" '--rerun-failed -j 1'
+}
+
 test_check_too_few_tests_fail() {
   miniature_repository "$work/repo"
   sed -i 's/^minimum_tests=.*/minimum_tests=4/' repo/check

@@ -88,10 +88,12 @@ SCRIPT
   mkdir -p -- "$HOME"
 }
 
-# fake_ctest JUNIT STATUS: a ctest whose result is the given file
+# fake_ctest JUNIT STATUS [AGAIN]: a ctest whose result is the given file, and AGAIN when what failed is tried again
 fake_ctest() {
   fake ctest <<SCRIPT
-while (( \$# )); do if [[ \$1 == --output-junit ]]; then cp -- "$1" "\$2"; fi; shift; done
+result=$1
+if [[ " \$* " == *" --rerun-failed "* ]]; then result=${3:-}; fi
+while (( \$# )); do if [[ \$1 == --output-junit && -n \$result ]]; then cp -- "\$result" "\$2"; fi; shift; done
 exit $2
 SCRIPT
 }

@@ -23,6 +23,7 @@ configure() {
   # Debian's own ADIOS2 is Open MPI's; with another MPI it would be found all the same, and crash.
   if [[ -z ${adios2_root:-} && $(preset_mpi "$preset") != openmpi ]]; then adios2=off; fi
   local arguments=(--preset "$preset" "-DWEIR_BUILD_TESTS=$tests" "-DWEIR_ADIOS2=$adios2" -Uadios2_DIR "-Dadios2_ROOT=${adios2_root:-}")
+  if command -v ccache >/dev/null; then arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   wanted="${arguments[*]} ${CXX:-} ${CXXFLAGS:-} lacking: $(is_debian && missing_packages build test | tr '\n' ' ')"
   if [[ -f $folder/build.ninja && $(cat "$folder/.weir-configured" 2>/dev/null) == "$wanted" ]]; then return 0; fi
   rm -f -- "$folder/.weir-configured"
@@ -38,6 +39,12 @@ run_in_root() {
   return "$status"
 }
 
+# A second clone, or a second preset, compiles only what differs. A cache of the user's own is respected.
+use_compiler_cache() {
+  export CCACHE_DIR=${CCACHE_DIR:-$weir_cache/ccache} CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-2G}
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$weir_root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
+}
+
 # build_locked PRESET FOLDER TESTS TARGET
 build_locked() {
   local preset=$1 folder=$2 tests=$3 target=$4
@@ -47,6 +54,7 @@ build_locked() {
   begin_stamp "$folder"
   drop_foreign_cache "$folder"
   configure "$preset" "$folder" "$tests" || return 1
+  use_compiler_cache
   stage "building ($preset)" "$folder/build.log" mortal ninja -C "$folder" -j "${jobs:-$(nproc)}" "$target" || return 1
   finish_stamp "$weir_root" "$folder" "${adios2_root:-}"
 }

@@ -46,13 +46,25 @@ preset_leg() {
     leg_result "$preset" 0 1 0 $((SECONDS - start)) "did not build"
     return 0
   fi
-  local arguments=(--test-dir "$folder" --output-on-failure --no-tests=ignore --timeout 600 -j "$jobs" --output-junit "$folder/junit.xml")
-  if [[ $full != yes || $preset != release ]]; then arguments+=(-LE '^slow$'); fi
-  if [[ -n $filter ]]; then arguments+=(-R "$filter"); fi
-  rm -f -- "$folder/junit.xml"
+  local arguments=(--test-dir "$folder" --output-on-failure --no-tests=ignore --timeout 600)
+  local choice=(-j "$jobs")
+  if [[ $full != yes || $preset != release ]]; then choice+=(-LE '^slow$'); fi
+  if [[ -n $filter ]]; then choice+=(-R "$filter"); fi
+  rm -f -- "$folder/junit.xml" "$folder/junit-again.xml"
   allow_mpi_as_root
-  mortal ctest "${arguments[@]}" </dev/null || status=$?
-  report_leg "$preset" "$folder/junit.xml" "$status" $((SECONDS - start))
+  mortal ctest "${arguments[@]}" "${choice[@]}" --output-junit "$folder/junit.xml" </dev/null || status=$?
+  if (( status != 0 )) && worth_a_second_try "$folder/junit.xml"; then
+    printf 'check: what failed is tried once more, one test at a time\n'
+    mortal ctest "${arguments[@]}" --rerun-failed -j 1 --output-junit "$folder/junit-again.xml" </dev/null || true
+  fi
+  report_leg "$preset" "$folder" "$status" $((SECONDS - start))
+}
+
+# A few failures may be a machine that others use as well; many are a fault, and would take long a second time.
+worth_a_second_try() {
+  local passed failed skipped
+  read -r passed failed skipped < <(read_junit "$1") || return 1
+  (( failed > 0 && failed <= 10 ))
 }
 
 # Open MPI refuses to start as root unless told twice. CI and chroots are root's.
@@ -60,22 +72,32 @@ allow_mpi_as_root() {
   if [[ $(id -u) == 0 ]]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 }
 
-# report_leg NAME JUNIT CTEST_STATUS SECONDS
+# report_leg NAME FOLDER CTEST_STATUS SECONDS: a test failed if it failed whenever it was tried; one that did not is named all the same
 report_leg() {
-  local name=$1 status=$3 seconds=$4 notes passed failed skipped minimum
-  if ! notes=$(read_junit "$2"); then
+  local name=$1 folder=$2 status=$3 seconds=$4 notes passed failed skipped minimum
+  if ! notes=$(read_junit "$folder/junit.xml"); then
     leg_result "$name" 0 1 0 "$seconds" "ctest ended with status $status and left no result"
     return 0
   fi
   read -r passed failed skipped <<<"${notes%%$'\n'*}"
-  if [[ $notes == *$'\n'* ]]; then printf '%s\n' "${notes#*$'\n'}" | sed 's/^/check: /'; fi
   if (( status != 0 && failed == 0 )); then
     printf 'check: ctest ended with status %d although no test failed\n' "$status"
     failed=1
   fi
+  if [[ $notes == *$'\n'* ]]; then printf '%s\n' "${notes#*$'\n'}" | sed 's/^/check: /'; fi
+  count_second_tries "$folder/junit-again.xml"
   leg_result "$name" "$passed" "$failed" "$skipped" "$seconds"
   minimum=$(minimum_for "$name")
   enough_tests $((passed + failed)) "$minimum" || too_few=1
+}
+
+# count_second_tries JUNIT: moves tests from `failed` of the caller to its `passed` or `skipped`
+count_second_tries() {
+  local again more
+  again=$(read_junit "$1") || return 0
+  read -r more _ <<<"${again%%$'\n'*}"
+  printf 'check: %d of %d failed tests passed when tried again\n' "$more" "$failed"
+  (( passed += more, failed -= more )) || true
 }
 
 # minimum_for LEG: the whole set is expected of the ordinary builds only; a filter or builds of a part have fewer tests
