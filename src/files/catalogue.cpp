@@ -89,14 +89,11 @@ bool Catalogue::is_fresh(const Heading& heading) const {
 Status Catalogue::check_box_is_new(const std::string& name, const Box& box) const {
   const auto found = variables_.find(name);
   if (found == variables_.end() || box.empty()) return {};
-  for (const Box& before : found->second.boxes) {
-    if (intersect(before, box)) {
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("the block ({}) overlaps one that this rank wrote before ({})", format_box(box),
-                              format_box(before)));
-    }
-  }
-  return {};
+  const auto before = found->second.boxes.find(box);
+  if (!before) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("the block ({}) overlaps one that this rank wrote before ({})", format_box(box),
+                          format_box(found->second.boxes.boxes()[*before])));
 }
 
 Result<Catalogue::Resolved> Catalogue::resolve(const WriteRequest& request) const {
@@ -162,12 +159,11 @@ void Catalogue::note_slot(const backends::Variable& info, std::int64_t step) {
 }
 
 void Catalogue::note_box(const std::string& name, const Box& box) {
-  if (!box.empty()) variables_[name].boxes.push_back(box);
+  if (!box.empty()) variables_[name].boxes.add({&box, 1});
 }
 
 void Catalogue::forget_box(const std::string& name, const Box& box) {
-  if (const auto found = variables_.find(name); found != variables_.end())
-    std::erase(found->second.boxes, box);
+  if (const auto found = variables_.find(name); found != variables_.end()) found->second.boxes.remove(box);
 }
 
 void Catalogue::forget_slot(const std::string& name, std::int64_t step) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/backend.hpp"
+#include "core/box_index.hpp"
 
 namespace weir::files {
 
@@ -73,7 +74,7 @@ class Catalogue {
   struct Known {
     backends::Variable info;
     std::vector<std::int64_t> steps;  // one per slot
-    std::vector<Box> boxes;           // what this process wrote to the newest slot
+    BoxIndex boxes;                   // what this process wrote to the newest slot
   };
   Status check_no_group(const std::string& name) const;
   Status check_limits(const std::string& name) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <system_error>
 
 #include "files/checksum.hpp"
@@ -19,19 +20,18 @@ namespace {
 constexpr std::uint64_t worth_a_thread = 128U
                                          << 10U;  // waking one costs as much as the checksum of some 100 KiB
 
-Status check_overlap(const std::vector<OwnedBox>& before, const std::vector<OwnedBox>& arriving) {
-  std::vector<OwnedBox> all = before;
-  all.insert(all.end(), arriving.begin(), arriving.end());
+std::vector<Box> boxes_of(std::span<const OwnedBox> owned) {
   std::vector<Box> boxes;
-  for (const OwnedBox& owned : all) boxes.push_back(owned.box);
-  const auto overlap = find_overlap(boxes);
-  if (!overlap) return {};
-  const auto describe_block = [&](std::size_t i) {
-    return fmt::format("rank {} ({})", all[i].owner, format_box(all[i].box));
+  for (const OwnedBox& one : owned) boxes.push_back(one.box);
+  return boxes;
+}
+
+tl::unexpected<Failure> overlapping(const OwnedBox& a, const OwnedBox& b) {
+  const auto describe = [](const OwnedBox& owned) {
+    return fmt::format("rank {} ({})", owned.owner, format_box(owned.box));
   };
   return fail(ErrorCode::invalid_argument,
-              fmt::format("the blocks of {} and {} overlap", describe_block(overlap->first),
-                          describe_block(overlap->second)),
+              fmt::format("the blocks of {} and {} overlap", describe(a), describe(b)),
               "each element is written by one rank");
 }
 
@@ -159,6 +159,7 @@ Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
     WEIR_TRY(settle_books(guarded([&] { return output_->reserve(known.id, known.steps.size(), number); })));
     known.steps.push_back(number);
     known.boxes.clear();
+    known.index.clear();
     catalogue_.note_slot(info, number);
   }
   return &known;
@@ -171,6 +172,20 @@ std::vector<OwnedBox> OutputFile::arriving_boxes(const Known* known, const std::
   std::vector<OwnedBox> all;
   for (const std::string& packed : comm_.gather_to_all(pack(mine))) unpack(packed, dimensions, all);
   return all;
+}
+
+// Of the boxes that arrive, with each other and with those that `known` has in its slot; nullptr: it has
+// none.
+Status OutputFile::check_overlap(Known* known, std::span<const OwnedBox> arriving) {
+  const std::vector<Box> boxes = boxes_of(arriving);
+  if (const auto pair = find_overlap(boxes))
+    return overlapping(arriving[pair->first], arriving[pair->second]);
+  if (known == nullptr) return {};
+  known->index.add(boxes_of(std::span(known->boxes).subspan(known->index.boxes().size())));
+  for (const OwnedBox& one : arriving) {
+    if (const auto other = known->index.find(one.box)) return overlapping(known->boxes[*other], one);
+  }
+  return {};
 }
 
 // nullptr: no thread is to be had.
@@ -228,8 +243,8 @@ Result<OutputFile::Ongoing> OutputFile::begin(const Heading& heading, const std:
   const Known* before = found == variables_.end() ? nullptr : &found->second;
   const std::vector<OwnedBox> arriving = arriving_boxes(before, boxes, info->shape.size(), *changed);
   if (*changed) {
-    const bool adds = before != nullptr && !fresh;
-    WEIR_TRY(in(check_overlap(adds ? before->boxes : std::vector<OwnedBox>(), arriving), operation, path()));
+    WEIR_TRY(in(check_overlap(fresh || found == variables_.end() ? nullptr : &found->second, arriving),
+                operation, path()));
   }
   auto room = make_room(*info, heading.step);
   if (!room) return in(Result<Ongoing>(tl::make_unexpected(room.error())), operation, path());

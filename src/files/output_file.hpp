@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "backends/backend.hpp"
 #include "core/worker.hpp"
@@ -81,6 +82,7 @@ class OutputFile {
     backends::Variable info;
     std::vector<std::int64_t> steps;               // the program's number of each slot
     std::vector<OwnedBox> boxes;                   // of the current slot, as far as written together
+    BoxIndex index;                                // of the first of `boxes`, once more are added to them
     std::vector<OwnedBox> decomposition;           // of the last write that covered a fresh slot
     std::optional<std::vector<OwnedBox>> my_part;  // mine: the boxes of this process in `decomposition`
     std::vector<std::uint64_t> my_checksums;       // mine: rows for the table of checksums
@@ -99,6 +101,7 @@ class OutputFile {
   Status define(const backends::Variable& info);
   std::vector<OwnedBox> arriving_boxes(const Known* known, const std::vector<OwnedBox>& mine,
                                        std::size_t dimensions, bool changed) const;
+  static Status check_overlap(Known* known, std::span<const OwnedBox> arriving);
   Worker* checksum_worker();
   Status transfer(Known& known, const backends::Place& place, std::span<const backends::SourceBlock> blocks);
   Status write_books();

@@ -1,4 +1,5 @@
 #include "core/box.hpp"
+#include "core/box_index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -130,6 +131,47 @@ TEST(Box, FindOverlapOfAMillionTiles) {
   EXPECT_FALSE(find_overlap(tiles));
   tiles.push_back({{3500, 2500}, {1, 1}});
   EXPECT_TRUE(find_overlap(tiles));
+}
+
+TEST(BoxIndex, AgreesWithComparingAllWhileItGrowsAndShrinks) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 50; ++round) {
+    const Extent shape = {40, 40, 3};
+    BoxIndex index;
+    for (int i = 0; i < 120; ++i) {
+      std::vector<Box> some(1 + random() % 3);
+      for (Box& box : some) {
+        box = random_box(shape, random);
+        for (auto& n : box.count) n = std::min<std::uint64_t>(n, 4);
+        const bool expected = std::any_of(index.boxes().begin(), index.boxes().end(), [&](const Box& other) {
+          return intersect(box, other).has_value();
+        });
+        const auto found = index.find(box);
+        ASSERT_EQ(found.has_value(), expected);
+        if (found) {
+          ASSERT_TRUE(intersect(index.boxes()[*found], box));
+        }
+      }
+      index.add(some);
+      if (i % 10 == 9) index.remove(index.boxes()[random() % index.boxes().size()]);
+    }
+  }
+}
+
+// A program that writes an array in very many blocks: as many questions and additions as there are blocks.
+TEST(BoxIndex, ManyAdditionsOfOne) {
+  std::vector<Box> tiles;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    for (std::uint64_t j = 0; j < 100; ++j) tiles.push_back({{i * 7, j * 5}, {7, 5}});
+  }
+  std::shuffle(tiles.begin(), tiles.end(), std::mt19937(5));
+  BoxIndex index;
+  for (const Box& tile : tiles) {
+    ASSERT_FALSE(index.find(tile));
+    index.add({&tile, 1});
+  }
+  EXPECT_TRUE(index.find({{700, 250}, {1, 1}}));
+  EXPECT_FALSE(index.find({{1400, 250}, {1, 1}}));
 }
 
 TEST(Box, ChecksNameWhatIsWrong) {
