@@ -8,7 +8,8 @@ module weir_c
   type, bind(c) :: weir_summary
     integer(c_int64_t) :: files, writes, bytes
     real(c_double) :: storing_seconds, sending_seconds, waiting_seconds, closing_seconds
-    integer(c_int64_t) :: peak_memory
+    integer(c_int64_t) :: peak_memory, transport_bytes
+    real(c_double) :: transport_seconds
   end type
 
   type, bind(c) :: c_session_options

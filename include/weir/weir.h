@@ -114,14 +114,16 @@ typedef struct weir_reduction {
 
 /* What the I/O of a session cost, so far. Times are those of the slowest rank. */
 typedef struct weir_summary {
-  uint64_t files;         /* that were closed */
-  uint64_t writes;        /* of all ranks */
-  uint64_t bytes;         /* of all ranks */
-  double storing_seconds; /* spent in the backend, by whoever writes */
-  double sending_seconds; /* the program spent in weir_write() */
-  double waiting_seconds; /* in weir_wait(), weir_wait_stored(), weir_fresh() */
-  double closing_seconds; /* in weir_create() and weir_close() */
-  uint64_t peak_memory;   /* most bytes of data a server held at once */
+  uint64_t files;           /* that were closed */
+  uint64_t writes;          /* of all ranks */
+  uint64_t bytes;           /* of all ranks */
+  double storing_seconds;   /* spent in the backend, by whoever writes */
+  double sending_seconds;   /* the program spent in weir_write() */
+  double waiting_seconds;   /* in weir_wait(), weir_wait_stored(), weir_fresh() */
+  double closing_seconds;   /* in weir_create() and weir_close() */
+  uint64_t peak_memory;     /* most bytes of data a server held at once */
+  uint64_t transport_bytes; /* that were copied or sent to who writes them, by all ranks */
+  double transport_seconds; /* spent on that, beside the program */
 } weir_summary;
 
 /* LOCAL. Of the last call in this thread that failed. Valid until the next call. */

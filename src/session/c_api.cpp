@@ -176,7 +176,9 @@ weir_status weir_get_summary(const weir_session* session, weir_summary* summary)
                 .sending_seconds = known.sending_seconds,
                 .waiting_seconds = known.waiting_seconds,
                 .closing_seconds = known.closing_seconds,
-                .peak_memory = known.peak_memory};
+                .peak_memory = known.peak_memory,
+                .transport_bytes = known.transport_bytes,
+                .transport_seconds = known.transport_seconds};
   });
 }
 

@@ -139,6 +139,8 @@ int main(int argc, char** argv) {
   OK(weir_get_summary(io, &summary));
   EXPECT(summary.files == before.files + 1 && summary.writes == before.writes + 7);
   EXPECT(summary.bytes == before.bytes + 7 * SIZE * sizeof(int32_t));
+  EXPECT((summary.transport_bytes > 0) == (strcmp(argv[2], "servers") == 0) &&
+         (summary.transport_seconds > 0) == (summary.transport_bytes > 0));
   OK(weir_summary_text(io, &text));
   EXPECT(strstr(text, "writes to") != NULL);
 

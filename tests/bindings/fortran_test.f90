@@ -127,6 +127,7 @@ program fortran_test
 
   summary = io%summary()
   if (summary%files /= before%files + 1 .or. summary%writes /= before%writes + 3) error stop 'summary: files and writes'
+  if ((summary%transport_bytes > 0) .neqv. (summary%transport_seconds > 0)) error stop 'summary: transport'
   if (summary%bytes /= before%bytes + 3 * 12 * 8) error stop 'summary: bytes'
   call io%finalize()
   call MPI_Finalize()

@@ -131,6 +131,7 @@ with weir.Session(mode=mode) as io:
     assert "No such file" in raises("not_found", create_and_close)
     assert "writes to" in io.summary_text and io.summary["files"] > 0
     before = io.summary["bytes"]
+    assert (io.summary["transport_bytes"] > 0) == (io.summary["transport_seconds"] > 0)
     with io.create(path("counted.dat")) as out:
         out.write("v", numpy.zeros((3, 5), numpy.float32), shape=(3 * ranks, 5), offset=(3 * rank, 0))
     assert io.summary["bytes"] - before == 60

@@ -41,7 +41,8 @@ class SummaryStruct(ctypes.Structure):
     _fields_ = [("files", ctypes.c_uint64), ("writes", ctypes.c_uint64), ("bytes", ctypes.c_uint64),
                 ("storing_seconds", ctypes.c_double), ("sending_seconds", ctypes.c_double),
                 ("waiting_seconds", ctypes.c_double), ("closing_seconds", ctypes.c_double),
-                ("peak_memory", ctypes.c_uint64)]
+                ("peak_memory", ctypes.c_uint64), ("transport_bytes", ctypes.c_uint64),
+                ("transport_seconds", ctypes.c_double)]
 
 
 _pointer, _text, _int = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
