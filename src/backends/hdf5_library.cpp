@@ -90,7 +90,7 @@ tl::unexpected<Failure> library_failure(ErrorCode otherwise) {
 
 tl::unexpected<Failure> write_failure(const std::filesystem::path& path) {
   auto failure = library_failure(ErrorCode::io);
-  constexpr std::uint64_t enough = 64 * 1024;
+  constexpr std::uint64_t enough = 64U << 10U;
   if (failure.value().advice.empty() && free_space(path) < enough) return fail_errno(ENOSPC, {}, {});
   return failure;
 }

@@ -372,7 +372,7 @@ Result<std::unique_ptr<Output>> create_output(const FileSpec& spec) {
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   if (spec.options.integer("deflate") == 0) keep_metadata_in_memory(access);
   if (const auto alignment = static_cast<hsize_t>(spec.options.integer("alignment")); alignment > 0) {
-    constexpr hsize_t smallest_aligned = 64 * 1024;
+    constexpr hsize_t smallest_aligned = 64U << 10U;
     H5Pset_alignment(access.get(), std::min(alignment, smallest_aligned), alignment);
   }
   if (parallel && H5Pset_fapl_mpio(access.get(), spec.comm.get(), MPI_INFO_NULL) < 0) {

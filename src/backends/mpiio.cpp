@@ -159,8 +159,8 @@ class MpiFile {
     for (const Block& block : blocks) {
       for_each_run(variable.shape, block.box, [&](const Run& run) {
         for (std::uint64_t at = 0; status && at < run.length * size; at += largest_transfer) {
-          status = move(static_cast<MPI_Offset>(base + run.in_array * size + at),
-                        block.data + run.in_box * size + at,
+          const std::uint64_t position = base + run.in_array * size + at;
+          status = move(static_cast<MPI_Offset>(position), block.data + run.in_box * size + at,
                         std::min(largest_transfer, run.length * size - at), false);
         }
         return status.has_value();
@@ -182,7 +182,8 @@ class MpiFile {
         return false;
       });
     }
-    return move(static_cast<MPI_Offset>(base + run.in_array * size), data, run.length * size, true);
+    const std::uint64_t position = base + run.in_array * size;
+    return move(static_cast<MPI_Offset>(position), data, run.length * size, true);
   }
 
   template <class Block>

@@ -109,7 +109,7 @@ Status write_text_atomically(const fs::path& path, std::string_view text) {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(file.get(), 0666 & ~mask);
-  const Status written = [&]() -> Status {
+  Status written = [&]() -> Status {
     WEIR_TRY(write_at(file.get(), text.data(), text.size(), 0, path));
     if (::fsync(file.get()) != 0) return fail_errno(errno, "fsync", path.string());
     WEIR_TRY(file.close(path));

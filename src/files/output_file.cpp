@@ -257,7 +257,7 @@ Result<OutputFile::Ongoing> OutputFile::begin(const Heading& heading, const std:
   return Ongoing{.heading = heading, .place = {.variable = known.id, .slot = known.steps.size() - 1}};
 }
 
-Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks, Status mine) {
+Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks, const Status& mine) {
   const auto operation = [&] { return describe_write(ongoing.heading.name, ongoing.heading.step); };
   const Status written = transfer(variables_[ongoing.heading.name], ongoing.place, blocks);
   return settle(in(mine ? written : mine, operation, path()));

@@ -59,7 +59,8 @@ class OutputFile {
   };
   Result<Ongoing> begin(const Heading& heading, const std::vector<OwnedBox>& boxes, const Status& prior);
   // `mine` is what went wrong with the data on this process.
-  Status store(const Ongoing& ongoing, std::span<const backends::SourceBlock> blocks, Status mine = {});
+  Status store(const Ongoing& ongoing, std::span<const backends::SourceBlock> blocks,
+               const Status& mine = {});
   // The same for data of which less is stored. Instead of begin() and store(), and as often.
   Status store_reduced(const Heading& heading, const Reduction& reduction,
                        std::span<const ReducedBlock> blocks, const Status& mine);
