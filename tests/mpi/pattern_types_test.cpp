@@ -35,7 +35,7 @@ class TypeMaker {
           return {MPI_DOUBLE, Datatype::named(8)};
       }
     }
-    const Both of = make(depth - 1);
+    const Both of = make_with_bytes(depth - 1);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     Result<Datatype> ours = Datatype();
     const int count = draw(1, 3), length = draw(0, 2), stride = draw(2, 4);
@@ -76,7 +76,7 @@ class TypeMaker {
         ours = Datatype::hindexed_block(count, our_places, of.ours);
         break;
       case 7: {
-        const Both other = make(depth - 1);
+        const Both other = make_with_bytes(depth - 1);
         const MPI_Datatype types[3] = {of.mpi, other.mpi, of.mpi};
         const std::vector<Datatype> our_types{of.ours, other.ours, of.ours};
         MPI_Type_create_struct(3, lengths.data(), byte_places.data(), types, &type);
@@ -121,6 +121,14 @@ class TypeMaker {
   }
 
  private:
+  // Where parts without bytes stand is a matter on which MPI libraries disagree, even with themselves.
+  Both make_with_bytes(int depth) {
+    for (;;) {
+      Both type = make(depth);
+      if (type.ours.size() > 0) return type;
+    }
+  }
+
   int draw(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
   static std::vector<std::int64_t> widened(const int (&numbers)[3]) { return {numbers, numbers + 3}; }
 
@@ -148,9 +156,9 @@ std::vector<std::int64_t> packed_bytes(MPI_Datatype type, int count, std::int64_
 
 TEST(PatternTypes, AreThoseOfTheMpiLibrary) {
   int compared = 0;
-  for (unsigned seed = 0; seed < 400; ++seed) {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
     TypeMaker maker(seed);
-    const Both type = maker.make(static_cast<int>(seed % 4));
+    const Both type = maker.make(static_cast<int>(seed % 5));
     int size = 0;
     MPI_Aint lower = 0, extent = 0;
     MPI_Type_size(type.mpi, &size);
@@ -171,7 +179,7 @@ TEST(PatternTypes, AreThoseOfTheMpiLibrary) {
     ASSERT_EQ(ours, packed_bytes(committed, 2, std::min<std::int64_t>(0, type.ours.true_lower()), upper))
         << seed;
   }
-  EXPECT_GT(compared, 200);
+  EXPECT_GT(compared, 1000);
 }
 
 }  // namespace
