@@ -76,8 +76,8 @@ const std::vector<PlacementAlgorithm>& placement_algorithms() {
       {"scotch", "the Scotch library maps to nodes", "", true, false, false, place_scotch},
       {"joint", "ranks and aggregators together; the application matrix decides, then the shuffle", "", true,
        false, false, place_joint},
-      {"joint-shuffle", "ranks and aggregators together; the shuffle decides, then the application matrix", "",
-       true, false, true, place_joint_shuffle},
+      {"joint-shuffle", "ranks and aggregators together; the shuffle decides, then the application matrix",
+       "", true, false, true, place_joint_shuffle},
   };
   return table;
 }
@@ -101,8 +101,8 @@ Result<AlgorithmChoice> parse_algorithm(std::string_view text) {
   if (choice.algorithm->parameter.empty())
     return refuse(fmt::format("'{}': algorithm '{}' takes no parameter", text, name));
   if (error != std::errc{} || end != digits.data() + digits.size() || value == 0 || value > 1'000'000)
-    return refuse(fmt::format("'{}': the {} must be a whole number of 1 or more", text,
-                              choice.algorithm->parameter));
+    return refuse(
+        fmt::format("'{}': the {} must be a whole number of 1 or more", text, choice.algorithm->parameter));
   if (choice.algorithm->parameter == "percentage") {
     if (value > 100) return refuse(fmt::format("'{}': a percentage is at most 100", text));
     choice.options.percentage = value;
@@ -114,7 +114,8 @@ Result<AlgorithmChoice> parse_algorithm(std::string_view text) {
   return choice;
 }
 
-Result<std::vector<AlgorithmChoice>> parse_algorithms(std::string_view text, const PlacementProblem& problem) {
+Result<std::vector<AlgorithmChoice>> parse_algorithms(std::string_view text,
+                                                      const PlacementProblem& problem) {
   std::vector<AlgorithmChoice> choices;
   const auto add = [&](std::string_view one) -> Status {
     WEIR_ASSIGN(AlgorithmChoice choice, parse_algorithm(one));

@@ -52,8 +52,8 @@ struct Placed {
 
 struct PlacementAlgorithm {
   std::string_view name;
-  std::string_view what;       // one line, for --help
-  std::string_view parameter;  // what ":NUMBER" means; empty: it takes none
+  std::string_view what;              // one line, for --help
+  std::string_view parameter;         // what ":NUMBER" means; empty: it takes none
   bool recorded, cartesian, shuffle;  // what it cannot do without
   Result<Placed> (*place)(const PlacementProblem& problem, const AlgorithmOptions& options);
 };

@@ -84,10 +84,10 @@ Result<Machine> Machine::of(const Platform& platform, const PlacementLimits& lim
     if (known[static_cast<std::size_t>(level)] != known[static_cast<std::size_t>(Level::node)])
       machine.flat_nodes_ = false;
   }
-  machine.switched_ = machine.seconds_per_byte(Level::network_switch) !=
-                          machine.seconds_per_byte(Level::machine) &&
-                      std::any_of(machine.switch_of_.begin(), machine.switch_of_.end(),
-                                  [](std::uint32_t one) { return one != no_switch; });
+  machine.switched_ =
+      machine.seconds_per_byte(Level::network_switch) != machine.seconds_per_byte(Level::machine) &&
+      std::any_of(machine.switch_of_.begin(), machine.switch_of_.end(),
+                  [](std::uint32_t one) { return one != no_switch; });
   return machine;
 }
 

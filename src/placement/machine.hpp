@@ -1,6 +1,6 @@
 // The machine as placement algorithms see it: how many ranks a node takes, and what a byte costs between two
-// places. This is the architecture matrix of SetMatch in closed form: its element P_ij is the bandwidth of the
-// closest level that two cores share.
+// places. This is the architecture matrix of SetMatch in closed form: its element P_ij is the bandwidth of
+// the closest level that two cores share.
 //
 // A level without a link of its own takes that of the next wider one of the node, or of the network. Where
 // nothing is known, bandwidths are those of the SetMatch paper: 5800 MB/s within a node, 2100 MB/s between
@@ -16,7 +16,7 @@
 
 namespace weir {
 
-inline constexpr double default_node_bandwidth = 5800e6;     // bytes a second
+inline constexpr double default_node_bandwidth = 5800e6;  // bytes a second
 inline constexpr double default_network_bandwidth = 2100e6;
 
 struct PlacementLimits {

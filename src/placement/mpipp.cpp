@@ -91,7 +91,8 @@ Result<Placed> exchange(const PlacementProblem& problem, const pattern::SparseMa
   const Machine& machine = *problem.machine;
   std::vector<CorePlace> places;
   for (std::uint32_t node = 0; node < machine.nodes(); ++node)
-    for (std::uint32_t i = 0; i < machine.capacity(node); ++i) places.push_back({node, machine.cores(node)[i]});
+    for (std::uint32_t i = 0; i < machine.capacity(node); ++i)
+      places.push_back({node, machine.cores(node)[i]});
   shuffle_places(places, options.seed);
   Placed placed;
   for (std::uint32_t rank = 0; rank < problem.ranks; ++rank) {

@@ -4,7 +4,8 @@
 
 namespace weir {
 
-Numbers fill_nodes(const Machine& machine, std::span<const std::uint32_t> rank_order, const Numbers& group_of) {
+Numbers fill_nodes(const Machine& machine, std::span<const std::uint32_t> rank_order,
+                   const Numbers& group_of) {
   constexpr std::uint32_t none = UINT32_MAX;
   Numbers node_of(group_of.size(), none), room = machine.capacities(), left;
   std::uint32_t node = none, group = none, next = 0;

@@ -72,8 +72,8 @@ Result<Placed> place_scotch(const PlacementProblem& problem, const AlgorithmOpti
   Graph graph;
   Architecture architecture;
   Strategy strategy;
-  if (SCOTCH_graphBuild(&graph.value, 0, static_cast<SCOTCH_Num>(problem.ranks), begin.data(), nullptr, nullptr,
-                        nullptr, static_cast<SCOTCH_Num>(neighbours.size()), neighbours.data(),
+  if (SCOTCH_graphBuild(&graph.value, 0, static_cast<SCOTCH_Num>(problem.ranks), begin.data(), nullptr,
+                        nullptr, nullptr, static_cast<SCOTCH_Num>(neighbours.size()), neighbours.data(),
                         weights.data()) != 0)
     return failed("take the application matrix");
   const bool alike = std::all_of(parts.begin(), parts.end(), [&](std::uint32_t node) {

@@ -3,7 +3,8 @@
 //   the largest value (10: at least 0.9 of it), the reading under which "other values are ignored" has an
 //   effect on patterns whose values differ by less than a factor of ten. Interleaved sets are merged whatever
 //   the order they are found in, so a union-find does both phases.
-// - Phase III: the largest set goes to the node with most free cores. One that is larger than any node is cut:
+// - Phase III: the largest set goes to the node with most free cores. One that is larger than any node is
+// cut:
 //   the node is filled, and what remains is a set again. Both lists are kept sorted by what remains.
 //
 // Linear in the number of values: sets and nodes are sorted by counting.
@@ -36,7 +37,8 @@ class Sets {
 // Numbers 0, 1, ... by a key that only falls: the largest key in constant time.
 class BySize {
  public:
-  explicit BySize(const Numbers& keys) : largest_(keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end())) {
+  explicit BySize(const Numbers& keys)
+      : largest_(keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end())) {
     stacks_.resize(std::size_t{largest_} + 1);
     for (std::size_t i = keys.size(); i-- > 0;) stacks_[keys[i]].push_back(static_cast<std::uint32_t>(i));
   }
@@ -57,7 +59,8 @@ class BySize {
   std::uint32_t largest_;
 };
 
-Result<Placed> match(const PlacementProblem& problem, const pattern::SparseMatrix& matrix, double percentage) {
+Result<Placed> match(const PlacementProblem& problem, const pattern::SparseMatrix& matrix,
+                     double percentage) {
   const std::uint32_t ranks = problem.ranks;
   double largest = 0;
   for (const double value : matrix.value) largest = std::max(largest, value);

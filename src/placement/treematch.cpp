@@ -25,7 +25,8 @@ struct Edge {
 // Joins entities into groups of up to `arity`, at most `places` of them. Returns the group of each.
 Numbers join_groups(std::uint32_t entities, std::vector<Edge>& edges, std::uint32_t arity,
                     std::uint64_t places) {
-  std::stable_sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return x.value > y.value; });
+  std::stable_sort(edges.begin(), edges.end(),
+                   [](const Edge& x, const Edge& y) { return x.value > y.value; });
   constexpr std::uint32_t none = UINT32_MAX;
   Numbers group(entities, none), size;
   const auto open = [&](std::uint32_t entity) {
@@ -65,7 +66,8 @@ Numbers join_groups(std::uint32_t entities, std::vector<Edge>& edges, std::uint3
   if (size.size() > places) {
     Numbers order(size.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return size[x] > size[y]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t x, std::uint32_t y) { return size[x] > size[y]; });
     Numbers kept(size.size(), none);
     Numbers new_size;
     for (std::uint64_t i = 0; i < places; ++i) {
