@@ -1,0 +1,33 @@
+// The shuffle: the true bytes between each rank and each file domain in collective I/O.
+//
+// Two-phase: the range that is accessed is cut into contiguous domains, one for each aggregator. Dynamic
+// segmentation: ranks form groups, and a group's aggregator takes whatever its ranks touch.
+//
+// Threads: plain functions of their arguments.
+#pragma once
+
+#include "pattern/pattern.hpp"
+#include "pattern/sparse_matrix.hpp"
+
+namespace weir::pattern {
+
+// Contiguous file domains: domain d is [edges[d], edges[d + 1]). Ascending; a domain may be empty.
+struct Domains {
+  std::vector<std::int64_t> edges{0};
+  std::uint64_t count() const { return edges.size() - 1; }
+};
+
+// The range that the table touches in `count` parts of equal size (the last one may be smaller, or empty),
+// whose inner edges are multiples of `alignment`. Throws std::logic_error for a count or alignment of 0.
+Domains even_domains(const Pattern& pattern, const AccessTable& table, std::uint64_t count,
+                     std::uint64_t alignment = 1);
+
+// Ranks by domains: bytes, repetitions included. What lies outside of all domains is left out.
+// REQUIRES: pattern.check().
+SparseMatrix shuffle(const Pattern& pattern, const AccessTable& table, const Domains& domains);
+
+// Dynamic segmentation: ranks by groups. REQUIRES: group_of names a group below `groups` for every rank.
+SparseMatrix shuffle_in_groups(const Pattern& pattern, const AccessTable& table,
+                               std::span<const std::uint32_t> group_of, std::uint64_t groups);
+
+}  // namespace weir::pattern

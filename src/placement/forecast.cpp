@@ -1,0 +1,121 @@
+#include "placement/forecast.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace weir {
+
+namespace {
+
+struct Traffic {
+  double total = 0, across = 0, cost = 0;
+};
+
+Traffic traffic_of(const PlacementProblem& problem, const Assignment& assignment) {
+  Traffic traffic;
+  if (problem.recorded == nullptr) return traffic;
+  const pattern::SparseMatrix& matrix = *problem.recorded;
+  for (std::uint32_t rank = 0; rank < problem.ranks; ++rank) {
+    const auto columns = matrix.columns_of(rank);
+    const auto values = matrix.values_of(rank);
+    const CorePlace here{assignment.node_of[rank], assignment.core_of[rank]};
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i] <= rank) continue;  // each pair once
+      const CorePlace there{assignment.node_of[columns[i]], assignment.core_of[columns[i]]};
+      traffic.total += values[i];
+      if (here.node != there.node) traffic.across += values[i];
+      traffic.cost += values[i] * problem.machine->cost(here, there);
+    }
+  }
+  return traffic;
+}
+
+}  // namespace
+
+Forecast forecast(const PlacementProblem& problem, const Placed& placed) {
+  const Assignment& assignment = placed.assignment;
+  Forecast result;
+  Numbers ranks_on(problem.machine->nodes(), 0);
+  for (const std::uint32_t node : assignment.node_of) {
+    if (ranks_on[node]++ == 0) ++result.nodes_used;
+    result.most_ranks_on_node = std::max(result.most_ranks_on_node, ranks_on[node]);
+  }
+  const Traffic traffic = traffic_of(problem, assignment);
+  result.objective = traffic.cost;
+  if (traffic.total > 0) {
+    result.cross_node_share = traffic.across / traffic.total;
+    result.objective_relative =
+        traffic.cost / (traffic.total * problem.machine->seconds_per_byte(Level::node));
+  }
+  if (problem.shuffle == nullptr) return result;
+  const pattern::SparseMatrix& shuffle = *problem.shuffle;
+  const Numbers node_of_domain =
+      placed.node_of_domain.empty()
+          ? romio_domains(assignment.node_of, static_cast<std::uint32_t>(shuffle.columns))
+          : placed.node_of_domain;
+  double total = 0;
+  for (std::uint32_t rank = 0; rank < problem.ranks; ++rank) {
+    const auto domains = shuffle.columns_of(rank);
+    const auto bytes = shuffle.values_of(rank);
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      total += bytes[i];
+      if (node_of_domain[domains[i]] != assignment.node_of[rank]) result.shuffle_cross_node_bytes += bytes[i];
+    }
+  }
+  if (total > 0) result.shuffle_cross_node_share = result.shuffle_cross_node_bytes / total;
+  return result;
+}
+
+Numbers romio_domains(const Numbers& node_of, std::uint32_t domains) {
+  Numbers nodes;
+  if (!node_of.empty()) {
+    std::vector<char> seen(*std::max_element(node_of.begin(), node_of.end()) + std::size_t{1}, 0);
+    for (const std::uint32_t node : node_of)
+      if (seen[node]++ == 0) nodes.push_back(node);
+  }
+  Numbers result(nodes.empty() ? 0 : domains);
+  for (std::uint32_t domain = 0; domain < result.size(); ++domain)
+    result[domain] = nodes[domain % nodes.size()];
+  return result;
+}
+
+Numbers aggregator_ranks(const PlacementProblem& problem, const Assignment& assignment,
+                         const Numbers& node_of_domain) {
+  // The bytes of each domain from ranks on its own node, largest first.
+  struct Feed {
+    double bytes;
+    std::uint32_t domain, rank;
+  };
+  std::vector<Feed> feeds;
+  for (std::uint32_t rank = 0; problem.shuffle != nullptr && rank < problem.ranks; ++rank) {
+    const auto domains = problem.shuffle->columns_of(rank);
+    const auto bytes = problem.shuffle->values_of(rank);
+    for (std::size_t i = 0; i < domains.size(); ++i)
+      if (node_of_domain[domains[i]] == assignment.node_of[rank])
+        feeds.push_back({bytes[i], domains[i], rank});
+  }
+  std::stable_sort(feeds.begin(), feeds.end(),
+                   [](const Feed& a, const Feed& b) { return a.bytes > b.bytes; });
+  constexpr std::uint32_t nobody = UINT32_MAX;
+  Numbers aggregators(node_of_domain.size(), nobody);
+  std::vector<char> busy(problem.ranks, 0);
+  for (const Feed& feed : feeds) {
+    if (aggregators[feed.domain] != nobody || busy[feed.rank] != 0) continue;
+    aggregators[feed.domain] = feed.rank;
+    busy[feed.rank] = 1;
+  }
+  // Domains that nobody on their node feeds, or whose feeders are taken: any free rank there.
+  std::vector<Numbers> free_on(problem.machine->nodes());
+  for (std::uint32_t rank = problem.ranks; rank-- > 0;)
+    if (busy[rank] == 0) free_on[assignment.node_of[rank]].push_back(rank);
+  for (std::size_t domain = 0; domain < aggregators.size(); ++domain) {
+    if (aggregators[domain] != nobody) continue;
+    Numbers& free = free_on[node_of_domain[domain]];
+    if (free.empty()) throw std::logic_error("aggregator_ranks: a node has more file domains than ranks");
+    aggregators[domain] = free.back();
+    free.pop_back();
+  }
+  return aggregators;
+}
+
+}  // namespace weir

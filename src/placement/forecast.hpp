@@ -1,0 +1,43 @@
+// What a placement is worth, in figures, before anything runs; and how good any placement could be.
+//
+// Threads: plain functions of their arguments. LOCAL.
+#pragma once
+
+#include <string>
+
+#include "placement/algorithm.hpp"
+
+namespace weir {
+
+struct Forecast {
+  double objective = 0;           // SetMatch's: the sum of R_ij / P_ij over all pairs; smaller is better
+  double objective_relative = 0;  // the same, where 1 is all traffic at the node's own bandwidth
+  double cross_node_share = 0;    // of the application matrix, 0 to 1
+  double shuffle_cross_node_share = 0;  // of the bytes of the shuffle, with the aggregators stated
+  double shuffle_cross_node_bytes = 0;
+  std::uint32_t nodes_used = 0;
+  std::uint32_t most_ranks_on_node = 0;
+};
+
+// Without domains of its own (node_of_domain is empty) a placement is judged with those of ROMIO: one
+// aggregator a node, nodes in the order of their lowest ranks, domains dealt to them in turn.
+// REQUIRES: check() of the assignment holds.
+Forecast forecast(const PlacementProblem& problem, const Placed& placed);
+
+// No placement and no choice of aggregators is below these.
+struct LowerBounds {
+  double objective = 0;
+  double cross_node_share = 0;
+  double shuffle_cross_node_share = 0;
+};
+LowerBounds lower_bounds(const PlacementProblem& problem);
+
+// By file domain, the node whose aggregator ROMIO would give it.
+Numbers romio_domains(const Numbers& node_of, std::uint32_t domains);
+
+// By file domain, a rank on its node that feeds it most; no rank twice. REQUIRES: a node has as many ranks as
+// domains, as romio_domains() and the algorithms see to.
+Numbers aggregator_ranks(const PlacementProblem& problem, const Assignment& assignment,
+                         const Numbers& node_of_domain);
+
+}  // namespace weir

@@ -1,0 +1,245 @@
+// joint: ranks and aggregators are placed together.
+//
+// The application matrix says who is neighbour of whom in the file; the shuffle says which bytes go to which
+// file domain. A good placement for the first can be a bad one for the second unless the aggregators are
+// chosen with it. So several starts are made, improved by moves and exchanges, given the file domains that
+// suit them, and the best is kept. `joint` compares the application matrix first and the shuffle where it is
+// equal; `joint-shuffle` the other way round. Starts:
+// - the ranks as they are, filling nodes;
+// - the ranks in the line that the matrix gives, filling nodes; and the same line cut where it costs least;
+// - groups that grow rank by rank;
+// - each rank to the node of the file domain that it feeds most.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "placement/algorithm.hpp"
+#include "placement/cut_order.hpp"
+#include "placement/domains.hpp"
+#include "placement/levels.hpp"
+#include "placement/rank_order.hpp"
+#include "placement/refine.hpp"
+
+namespace weir {
+
+namespace {
+
+constexpr std::uint32_t nowhere = UINT32_MAX;
+
+struct Candidate {
+  Numbers node_of, node_of_domain;
+  double matrix = 0, shuffle = 0;  // what crosses nodes
+};
+
+double smallest_positive(const std::vector<double>& values) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const double value : values)
+    if (value > 0) smallest = std::min(smallest, value);
+  return std::isinf(smallest) ? 1 : smallest;
+}
+
+class Joint {
+ public:
+  Joint(const PlacementProblem& problem, bool shuffle_first)
+      : problem_(problem),
+        machine_(*problem.machine),
+        has_shuffle_(problem.shuffle != nullptr && problem.shuffle->entries() > 0),
+        shuffle_first_(shuffle_first && has_shuffle_) {
+    if (!has_shuffle_) return;
+    // A weight so small that all of the lesser one together does not outweigh the least of the greater.
+    if (shuffle_first_) {
+      shuffle_weight_ = 1;
+      matrix_weight_ =
+          0.4 * smallest_positive(problem.shuffle->value) / std::max(problem.recorded->sum(), 1e-300);
+    } else {
+      shuffle_weight_ =
+          0.4 * smallest_positive(problem.recorded->value) / std::max(problem.shuffle->sum(), 1e-300);
+    }
+  }
+
+  Placed place() {
+    order_ = order_ranks(*problem_.recorded);
+    if (shuffle_first_) {
+      consider(feed_domains(false));
+      consider(feed_domains(true));
+    }
+    consider(fill_in_order(machine_, order_));
+    consider(cut_in_order(machine_, *problem_.recorded, order_));
+    consider(fill_in_order(machine_, identity()));
+    if (has_shuffle_ && !shuffle_first_) consider(feed_domains(true));
+    // Lines can be cut well; what is no line grows better in all directions.
+    if (!is_line()) {
+      consider(grow_groups(machine_, *problem_.recorded, order_, machine_.largest_capacity()));
+      consider(grow_groups(machine_, *problem_.recorded, order_, even_share()));
+    }
+    finish();
+    improve_switches(problem_, best_->node_of, best_->node_of_domain);
+    Placed placed{.assignment = seat(machine_, std::move(best_->node_of), order_),
+                  .node_of_domain = std::move(best_->node_of_domain)};
+    improve_cores(problem_, placed.assignment);
+    return placed;
+  }
+
+ private:
+  Numbers identity() const {
+    Numbers ranks(problem_.ranks);
+    std::iota(ranks.begin(), ranks.end(), 0U);
+    return ranks;
+  }
+  std::uint32_t even_share() const { return (problem_.ranks + machine_.nodes() - 1) / machine_.nodes(); }
+
+  // Nearly everything is exchanged between neighbours in the line, or ends of closed rings.
+  bool is_line() const {
+    double strong = 0;
+    std::vector<std::pair<double, double>> two;  // by rank: its two largest values
+    for (std::uint32_t rank = 0; rank < problem_.ranks; ++rank) {
+      double first = 0, second = 0;
+      for (const double value : problem_.recorded->values_of(rank)) {
+        if (value > first) {
+          second = first, first = value;
+        } else {
+          second = std::max(second, value);
+        }
+      }
+      strong += first + second;
+    }
+    return strong >= 0.95 * problem_.recorded->sum();
+  }
+
+  double crossing_matrix(const Numbers& node_of) const {
+    double across = 0;
+    for (std::uint32_t rank = 0; rank < problem_.ranks; ++rank) {
+      const auto columns = problem_.recorded->columns_of(rank);
+      const auto values = problem_.recorded->values_of(rank);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        if (columns[i] > rank && node_of[columns[i]] != node_of[rank]) across += values[i];
+    }
+    return across;
+  }
+  double crossing_shuffle(const Numbers& node_of, const Numbers& node_of_domain) const {
+    double across = 0;
+    for (std::uint32_t rank = 0; rank < problem_.ranks; ++rank) {
+      const auto domains = problem_.shuffle->columns_of(rank);
+      const auto bytes = problem_.shuffle->values_of(rank);
+      for (std::size_t i = 0; i < domains.size(); ++i)
+        if (node_of_domain[domains[i]] != node_of[rank]) across += bytes[i];
+    }
+    return across;
+  }
+
+  static bool less(double a, double b) { return a < b - 1e-9 * std::abs(b); }
+  static bool equal(double a, double b) { return !less(a, b) && !less(b, a); }
+  bool better(const Candidate& a, const Candidate& b) const {
+    const double a_first = shuffle_first_ ? a.shuffle : a.matrix,
+                 b_first = shuffle_first_ ? b.shuffle : b.matrix;
+    if (!equal(a_first, b_first)) return a_first < b_first;
+    return shuffle_first_ ? less(a.matrix, b.matrix) : less(a.shuffle, b.shuffle);
+  }
+
+  void consider(Numbers node_of) {
+    if (node_of.empty()) return;
+    Candidate one{.node_of = std::move(node_of)};
+    one.matrix = crossing_matrix(one.node_of);
+    // A start that is far behind the best so far is not worth improving.
+    least_matrix_ = std::min(least_matrix_, one.matrix);
+    if (best_ && one.matrix > 3 * least_matrix_) return;
+    if (shuffle_first_) one.node_of_domain = assign_domains(problem_, one.node_of);
+    improve(one);
+    least_matrix_ = std::min(least_matrix_, one.matrix);
+    if (!best_ || better(one, *best_)) best_ = std::move(one);
+  }
+
+  void improve(Candidate& one) const {
+    const bool with_domains = has_shuffle_ && !one.node_of_domain.empty();
+    refine({.problem = &problem_,
+            .matrix_weight = matrix_weight_,
+            .shuffle_weight = with_domains ? shuffle_weight_ : 0,
+            .node_of_domain = with_domains ? &one.node_of_domain : nullptr},
+           one.node_of);
+    one.matrix = crossing_matrix(one.node_of);
+    if (!has_shuffle_) return;
+    one.node_of_domain = assign_domains(problem_, one.node_of);
+    one.shuffle = crossing_shuffle(one.node_of, one.node_of_domain);
+  }
+
+  // Ranks and domains in turn, while that helps.
+  void finish() {
+    for (int round = 0; has_shuffle_ && round < 3; ++round) {
+      Candidate next = *best_;
+      improve(next);
+      if (!better(next, *best_)) break;
+      best_ = std::move(next);
+    }
+  }
+
+  // Each rank to the node of a domain that it feeds most, in the order of the line, as long as there is room;
+  // the rest to the room there is. `even`: no node takes more than its share while others have room.
+  Numbers feed_domains(bool even) const {
+    const pattern::SparseMatrix& shuffle = *problem_.shuffle;
+    const auto domains = static_cast<std::uint32_t>(shuffle.columns);
+    Numbers usable;
+    for (std::uint32_t node = 0; node < machine_.nodes(); ++node)
+      if (machine_.capacity(node) > 0) usable.push_back(node);
+    const auto home = [&](std::uint32_t domain) {
+      return usable[static_cast<std::size_t>(std::uint64_t{domain} * usable.size() / domains)];
+    };
+    Numbers room = machine_.capacities();
+    if (even && std::uint64_t{even_share()} * usable.size() >= problem_.ranks) {
+      for (std::uint32_t& one : room) one = std::min(one, even_share());
+      if (std::accumulate(room.begin(), room.end(), std::uint64_t{0}) < problem_.ranks)
+        room = machine_.capacities();
+    }
+    Numbers node_of(problem_.ranks, nowhere);
+    for (const std::uint32_t rank : order_) {
+      const auto columns = shuffle.columns_of(rank);
+      const auto values = shuffle.values_of(rank);
+      double most = 0;
+      std::uint32_t chosen = nowhere;
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::uint32_t node = home(columns[i]);
+        if (room[node] == 0 || values[i] <= most * (1 + 1e-9)) continue;
+        most = values[i];
+        chosen = node;
+      }
+      if (chosen == nowhere) continue;
+      node_of[rank] = chosen;
+      --room[chosen];
+    }
+    std::size_t filling = 0;
+    for (const std::uint32_t rank : order_) {
+      if (node_of[rank] != nowhere) continue;
+      while (room[usable[filling]] == 0) ++filling;
+      node_of[rank] = usable[filling];
+      --room[usable[filling]];
+    }
+    return node_of;
+  }
+
+  const PlacementProblem& problem_;
+  const Machine& machine_;
+  bool has_shuffle_, shuffle_first_;
+  double matrix_weight_ = 1, shuffle_weight_ = 0;
+  Numbers order_;
+  double least_matrix_ = std::numeric_limits<double>::infinity();
+  std::optional<Candidate> best_;
+};
+
+Placed run(const PlacementProblem& problem, bool shuffle_first) {
+  Placed placed = Joint(problem, shuffle_first).place();
+  if (problem.shuffle == nullptr) placed.note = "without a pattern, only ranks are placed, not aggregators";
+  return placed;
+}
+
+}  // namespace
+
+Result<Placed> place_joint(const PlacementProblem& problem, const AlgorithmOptions&) {
+  return run(problem, false);
+}
+
+Result<Placed> place_joint_shuffle(const PlacementProblem& problem, const AlgorithmOptions&) {
+  return run(problem, true);
+}
+
+}  // namespace weir
