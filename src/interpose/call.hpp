@@ -33,13 +33,14 @@ struct Call {
 class Next {
  public:
   template <class Function>
-  explicit Next(Function& function)
-      : object_(&function), invoke_([](void* object) { return (*static_cast<Function*>(object))(); }) {}
+  explicit Next(const Function& function)
+      : object_(&function),
+        invoke_([](const void* object) { return (*static_cast<const Function*>(object))(); }) {}
   int operator()() const { return invoke_(object_); }
 
  private:
-  void* object_;
-  int (*invoke_)(void*);
+  const void* object_;
+  int (*invoke_)(const void*);
 };
 
 }  // namespace weir::interpose

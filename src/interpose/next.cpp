@@ -7,7 +7,9 @@ namespace weir::interpose {
 
 void* find_next(const char* symbol) {
   if (void* const address = ::dlsym(RTLD_NEXT, symbol)) return address;
-  std::fprintf(stderr, "libweir-mpiio: the MPI library of this program has no %s; run it without libweir-mpiio\n", symbol);
+  std::fprintf(stderr,
+               "libweir-mpiio: the MPI library of this program has no %s; run it without libweir-mpiio\n",
+               symbol);
   std::abort();
 }
 

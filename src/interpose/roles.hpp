@@ -1,7 +1,9 @@
-// What happens between a program's call and the MPI library: the roles, and the order in which they see a call.
+// What happens between a program's call and the MPI library: the roles, and the order in which they see a
+// call.
 //
-// One state per process, made by the first call that needs it. Threads: any, as MPI_THREAD_MULTIPLE allows. Calls that a role
-// makes itself (of MPI-IO, directly or through another tool) pass through: `Inside` marks the thread.
+// One state per process, made by the first call that needs it. Threads: any, as MPI_THREAD_MULTIPLE allows.
+// Calls that a role makes itself (of MPI-IO, directly or through another tool) pass through: `Inside` marks
+// the thread.
 #pragma once
 
 #include <mpi.h>
@@ -23,8 +25,9 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-// The entries behind the exported functions. `next` carries the call out as the program would have seen it without us; each
-// returns the code that the program gets. No exception of ours leaves them; one that the program's error handler throws does.
+// The entries behind the exported functions. `next` carries the call out as the program would have seen it
+// without us; each returns the code that the program gets. No exception of ours leaves them; one that the
+// program's error handler throws does.
 int transfer(const Call& call, const Next& next);
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next);
 int file_close(MPI_File* file, const Next& next);

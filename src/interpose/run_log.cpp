@@ -6,11 +6,13 @@ namespace weir::interpose {
 
 namespace {
 
-// How far back a Run is looked for that the last one repeats: the variables that one turn of a loop may write.
+// How far back a Run is looked for that the last one repeats: the variables that one turn of a loop may
+// write.
 constexpr std::size_t window = 16;
 
 bool same_shape(const Run& a, const Run& b) {
-  return a.types == b.types && a.bytes == b.bytes && a.calls == b.calls && a.stride == b.stride && a.writes == b.writes;
+  return a.types == b.types && a.bytes == b.bytes && a.calls == b.calls && a.stride == b.stride &&
+         a.writes == b.writes;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // What one rank did to one file, compressed while it happens.
 //
-// A call is O(1), without a clock, and allocates only when the log grows. Calls at a constant stride become one Run; Runs
-// that come again at a constant distance become one Run too, so a loop over several variables stays small however often
-// it turns. The order in time is kept among Runs that did not fold. Memory is bounded: what does not fit is counted.
-// Threads: none of its own; the owner locks. LOCAL.
+// A call is O(1), without a clock, and allocates only when the log grows. Calls at a constant stride become
+// one Run; Runs that come again at a constant distance become one Run too, so a loop over several variables
+// stays small however often it turns. The order in time is kept among Runs that did not fold. Memory is
+// bounded: what does not fit is counted. Threads: none of its own; the owner locks. LOCAL.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,10 @@
 
 namespace weir::interpose {
 
-// The call (i, j) for i < repeats, j < calls moved `bytes` at offset + i * distance + j * stride: bytes of the view's
-// data, not of the file, so that offset 0 is the first byte that the view shows. The view began at the file's byte
-// displacement + i * shift: libraries move one view along the file, from one variable to the next.
+// The call (i, j) for i < repeats, j < calls moved `bytes` at offset + i * distance + j * stride: bytes of
+// the view's data, not of the file, so that offset 0 is the first byte that the view shows. The view began at
+// the file's byte displacement + i * shift: libraries move one view along the file, from one variable to the
+// next.
 struct Run {
   std::uint32_t types = 0;  // the elementary type and the file type of the view, in a table of the owner
   bool writes = false;
@@ -32,7 +33,8 @@ struct Run {
 class RunLog {
  public:
   static constexpr std::size_t default_limit = std::size_t{1} << 20;  // Runs; about 90 MiB
-  explicit RunLog(std::size_t limit = default_limit) : limit_(limit) {}
+  RunLog() = default;
+  explicit RunLog(std::size_t limit) : limit_(limit) {}
 
   // One call: `call.calls` and `call.repeats` are 1.
   void add(const Run& call) {
@@ -62,12 +64,13 @@ class RunLog {
  private:
   // offset + count * stride, without a word about overflow: what a program asks for may be absurd.
   static std::int64_t step(std::int64_t offset, std::uint64_t count, std::int64_t stride) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + count * static_cast<std::uint64_t>(stride));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) +
+                                     count * static_cast<std::uint64_t>(stride));
   }
   void begin(const Run& run);
   void fold_last();
 
-  std::size_t limit_;
+  std::size_t limit_ = default_limit;
   std::vector<Run> runs_;
   std::uint64_t lost_ = 0;
   bool open_ = false;  // the last Run may still grow

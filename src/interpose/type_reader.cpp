@@ -5,7 +5,8 @@ namespace weir::interpose {
 
 namespace {
 
-// Given back when it goes out of scope, unless it is predefined: MPI_Type_get_contents makes new handles of derived types.
+// Given back when it goes out of scope, unless it is predefined: MPI_Type_get_contents makes new handles of
+// derived types.
 class Part {
  public:
   explicit Part(MPI_Datatype handle) : handle_(handle) {}
@@ -19,8 +20,8 @@ class Part {
   static bool is_predefined(MPI_Datatype handle) {
     int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
     if (PMPI_Type_get_envelope(handle, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return true;
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-           combiner == MPI_COMBINER_F90_INTEGER;
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
   }
   MPI_Datatype handle_;
 };
@@ -71,6 +72,8 @@ Result<TypeTree> read_type(MPI_Datatype type, unsigned depth) {
 
 }  // namespace
 
-Result<TypeTree> read_type(MPI_Datatype type) { return read_type(type, 0); }
+Result<TypeTree> read_type(MPI_Datatype type) {
+  return read_type(type, 0);
+}
 
 }  // namespace weir::interpose

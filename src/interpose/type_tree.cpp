@@ -34,7 +34,9 @@ template <class Number>
 class List {
  public:
   explicit List(const std::vector<Number>& numbers) : numbers_(numbers) {}
-  std::int64_t one() { return at_ < numbers_.size() ? static_cast<std::int64_t>(numbers_[at_++]) : (short_ = true, 0); }
+  std::int64_t one() {
+    return at_ < numbers_.size() ? static_cast<std::int64_t>(numbers_[at_++]) : (short_ = true, 0);
+  }
   std::vector<std::int64_t> many(std::int64_t count) {
     std::vector<std::int64_t> values;
     if (count < 0 || static_cast<std::uint64_t>(count) > numbers_.size() - at_) {
@@ -73,7 +75,8 @@ Result<pattern::Datatype> darray(List<int>& integers, const pattern::Datatype& o
   for (std::int64_t& argument : arguments)
     if (argument == MPI_DISTRIBUTE_DFLT_DARG) argument = pattern::default_argument;
   const auto grid = integers.many(dimensions);
-  return pattern::Datatype::darray(processes, rank, sizes, distributions, arguments, grid, order_of(integers.one()), of);
+  return pattern::Datatype::darray(processes, rank, sizes, distributions, arguments, grid,
+                                   order_of(integers.one()), of);
 }
 
 Result<pattern::Datatype> build(const TypeTree& tree) {
@@ -141,7 +144,8 @@ Result<pattern::Datatype> build(const TypeTree& tree) {
         return Datatype::resized(lower, addresses.one(), of[0]);
       }
       default:
-        return fail(ErrorCode::unsupported, fmt::format("a data type has the unknown combiner {}", tree.combiner));
+        return fail(ErrorCode::unsupported,
+                    fmt::format("a data type has the unknown combiner {}", tree.combiner));
     }
   }();
   if (integers.is_short() || addresses.is_short())

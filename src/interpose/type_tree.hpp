@@ -1,5 +1,5 @@
-// A data type as MPI describes it (MPI_Type_get_envelope and _get_contents), taken over as a value: cheap to compare, and
-// independent of the handle, which the program may free or use again for another type.
+// A data type as MPI describes it (MPI_Type_get_envelope and _get_contents), taken over as a value: cheap to
+// compare, and independent of the handle, which the program may free or use again for another type.
 //
 // Ownership: a plain value. Threads: plain functions of their arguments. LOCAL.
 #pragma once
