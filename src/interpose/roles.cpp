@@ -74,11 +74,15 @@ __attribute__((constructor)) void start() {
                  "recorded\n");
     return;
   }
-  roles = new Roles{.recording = path, .recorder = std::make_unique<Recorder>()};
-  active = true;
+  start_recording(path);
 }
 
 }  // namespace
+
+void start_recording(const char* path) {
+  roles = new Roles{.recording = path, .recorder = std::make_unique<Recorder>()};
+  active = true;
+}
 
 int transfer(const Call& call, const Next& next) {
   const Inside now;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/json.hpp"
+#include "core/options.hpp"
 #include "launch.hpp"
 #include "pattern/pattern_file.hpp"
 #include "preload.hpp"
@@ -16,17 +17,6 @@ namespace weir::cli {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string size_text(std::uint64_t bytes) {
-  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(units)) {
-    value /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.3g} {}", value, units[unit]);
-}
 
 Json totals_json(const pattern::Pattern& pattern, const pattern::AccessTable& table) {
   const pattern::Totals totals = pattern.totals(table);
@@ -56,7 +46,7 @@ void print_pattern(const pattern::Pattern& pattern, const std::string& path) {
       if (totals.bytes == 0) continue;
       touched = true;
       table.add({file.name, direction == pattern::Direction::read ? "read" : "written",
-                 std::to_string(totals.ranks), size_text(totals.bytes), std::to_string(totals.pieces),
+                 std::to_string(totals.ranks), format_bytes(totals.bytes), std::to_string(totals.pieces),
                  std::to_string(totals.begin), std::to_string(totals.end)});
     }
     if (!touched) table.add({file.name, "opened", "", "", "", "", ""});
