@@ -78,6 +78,8 @@ class Datatype {
   void for_each_block(std::uint64_t count, const Visit& visit) const;
 
  private:
+  struct Empty {};
+  explicit Datatype(Empty) {}
   friend class View;
   friend class TypeBuilder;
   friend Result<std::vector<Access>> flatten(const Datatype& type);

@@ -43,12 +43,13 @@ struct Use {
 
 // The accesses of all ranks in one direction, in program order of each rank.
 struct AccessTable {
-  std::vector<std::uint64_t> rank_begin{0};  // ranks + 1 entries into uses
+  std::vector<std::uint64_t> rank_begin{0};  // into uses, ends at the last rank that touches anything
   std::vector<Use> uses;
 
   bool operator==(const AccessTable&) const = default;
-  std::uint64_t ranks() const { return rank_begin.size() - 1; }
+  std::uint64_t ranks() const { return rank_begin.size() - 1; }  // behind this one nobody touches anything
   std::span<const Use> of(std::uint64_t rank) const {
+    if (rank >= ranks()) return {};
     return {uses.data() + rank_begin[rank], rank_begin[rank + 1] - rank_begin[rank]};
   }
 };

@@ -18,7 +18,9 @@
 namespace weir::pattern {
 
 std::string encode(const Pattern& pattern);
-Result<Pattern> decode(std::string_view bytes);
+
+// `allowance`: how many accesses and ranks it may have beyond the bytes of the file.
+Result<Pattern> decode(std::string_view bytes, std::uint64_t allowance = std::uint64_t{1} << 26U);
 
 Status save(const Pattern& pattern, const std::filesystem::path& path);
 
