@@ -43,7 +43,7 @@ std::string receive(int from, MPI_Comm comm) {
   return data;
 }
 
-// The types of a view, worked out when the first Run needs them.
+// The types of a view, worked out when the first CallRun needs them.
 class TypeCache {
  public:
   explicit TypeCache(const std::vector<ViewTrees>& trees) : trees_(trees), made_(trees.size()) {}
@@ -91,7 +91,7 @@ Pattern pattern_of_rank(std::vector<LoggedFile>& files, const std::vector<ViewTr
   for (LoggedFile& file : files) {
     std::vector<Access> reads, writes;
     lost += file.undescribed + file.log.lost();
-    for (const Run& run : file.log.runs()) {
+    for (const CallRun& run : file.log.runs()) {
       const ViewTypes* const view = cache.find(run.types);
       std::vector<Access>& accesses = run.writes ? writes : reads;
       const std::uint64_t room = most_accesses - std::min<std::uint64_t>(accesses.size(), most_accesses);

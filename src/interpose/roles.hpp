@@ -17,8 +17,8 @@ extern bool active;
 // A preloaded library is there from the start: the cheapest kind of thread-local variable will do.
 extern thread_local bool inside __attribute__((tls_model("initial-exec")));
 
-// What the constructor of the library does when WEIR_RECORD names a file: from now on all is recorded, and written there by
-// MPI_Finalize. REQUIRES: nothing was recorded before.
+// What the constructor of the library does when WEIR_RECORD names a file: from now on all is recorded, and
+// written there by MPI_Finalize. REQUIRES: nothing was recorded before.
 void start_recording(const char* path);
 
 class Inside {

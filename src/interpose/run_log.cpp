@@ -6,20 +6,15 @@ namespace weir::interpose {
 
 namespace {
 
-// How far back a Run is looked for that the last one repeats: the variables that one turn of a loop may
-// write.
-constexpr std::size_t window = 16;
-
-bool same_shape(const Run& a, const Run& b) {
-  return a.types == b.types && a.bytes == b.bytes && a.calls == b.calls && a.stride == b.stride &&
+bool same_shape(const CallRun& a, const CallRun& b) {
+  return a.bytes == b.bytes && a.types == b.types && a.calls == b.calls && a.stride == b.stride &&
          a.writes == b.writes;
 }
 
 }  // namespace
 
-void RunLog::begin(const Run& run) {
-  fold_last();
-  open_ = false;
+void RunLog::begin(const CallRun& run) {
+  close_last();
   if (runs_.size() >= limit_) {
     ++lost_;
     return;
@@ -28,30 +23,58 @@ void RunLog::begin(const Run& run) {
   open_ = true;
 }
 
-void RunLog::fold_last() {
-  if (!open_ || runs_.size() < 2) return;
-  const Run& last = runs_.back();
-  const std::size_t others = runs_.size() - 1;
-  for (std::size_t back = 1; back <= std::min(window, others); ++back) {
-    Run& earlier = runs_[others - back];
-    if (!same_shape(earlier, last)) continue;
-    if (earlier.repeats == 1) {
-      earlier.distance = last.offset - earlier.offset;
-      earlier.shift = last.displacement - earlier.displacement;
-    } else if (last.offset != step(earlier.offset, earlier.repeats, earlier.distance) ||
-               last.displacement != step(earlier.displacement, earlier.repeats, earlier.shift)) {
-      continue;
-    }
-    ++earlier.repeats;
-    runs_.pop_back();
-    open_ = false;
-    return;
+// Whether the run, the one `lag` before it and the one `lag` before that are three turns of a loop.
+bool RunLog::fold(const CallRun& run, std::size_t lag, std::size_t& group) {
+  if (closed_ < 2 * lag) return false;
+  const Closed& middle = history_[(closed_ - lag) % history_size];
+  const Closed& first = history_[(closed_ - 2 * lag) % history_size];
+  if (!same_shape(middle.run, run) || !same_shape(first.run, run)) return false;
+  const std::int64_t distance = step(run.offset, 1, step(0, UINT64_MAX, middle.run.offset));
+  const std::int64_t shift = step(run.displacement, 1, step(0, UINT64_MAX, middle.run.displacement));
+  if (step(first.run.offset, 1, distance) != middle.run.offset ||
+      step(first.run.displacement, 1, shift) != middle.run.displacement)
+    return false;
+  CallRun& whole = runs_[first.group];
+  if (first.group == middle.group) {
+    // The next turn of a loop that is known; unless the history holds another one of its turns.
+    if (whole.distance != distance || whole.shift != shift ||
+        step(whole.offset, whole.repeats, distance) != run.offset ||
+        step(whole.displacement, whole.repeats, shift) != run.displacement)
+      return false;
+    ++whole.repeats;
+  } else {
+    CallRun& other = runs_[middle.group];
+    if (whole.repeats != 1 || other.repeats != 1) return false;
+    whole.repeats = 3;
+    whole.distance = distance;
+    whole.shift = shift;
+    other.bytes = 0;
+    history_[(closed_ - lag) % history_size].group = first.group;
   }
+  group = first.group;
+  return true;
 }
 
-const std::vector<Run>& RunLog::runs() {
-  fold_last();
+void RunLog::close_last() {
+  if (!open_) return;
   open_ = false;
+  const CallRun run = runs_.back();
+  std::size_t group = runs_.size() - 1;
+  bool folded = fold(run, lag_, group);
+  for (std::size_t lag = 1; !folded && lag <= longest_lag; ++lag) {
+    folded = fold(run, lag, group);
+    if (folded) lag_ = lag;
+  }
+  if (folded) runs_.pop_back();
+  if (history_.empty()) history_.resize(history_size);
+  history_[closed_ % history_size] = {run, group};
+  ++closed_;
+}
+
+const std::vector<CallRun>& RunLog::runs() {
+  close_last();
+  std::erase_if(runs_, [](const CallRun& run) { return run.bytes == 0; });
+  closed_ = 0;  // what the history knows of places is no longer true
   return runs_;
 }
 

@@ -37,7 +37,6 @@ Result<Accesses> repeated(const Accesses& once, std::uint64_t count, std::int64_
     Access many = access;
     many.shape.levels.insert(many.shape.levels.begin(), {count, stride});
     WEIR_ASSIGN(Accesses some, pattern::ordered(many, limit));
-    for (Access& part : some) part.repeat *= access.repeat;
     WEIR_TRY(append(all, std::move(some), limit));
   }
   return all;
@@ -94,7 +93,7 @@ Result<Accesses> accesses_of_calls(const pattern::View& view, std::int64_t offse
 
 }  // namespace
 
-Result<Accesses> accesses_of(const Run& run, const ViewTypes& types, std::uint64_t limit) {
+Result<Accesses> accesses_of(const CallRun& run, const ViewTypes& types, std::uint64_t limit) {
   const auto turn = [&](std::uint64_t i) -> Result<Accesses> {
     std::int64_t displacement = 0, offset = 0;
     if (__builtin_mul_overflow(static_cast<std::int64_t>(i), run.shift, &displacement) ||

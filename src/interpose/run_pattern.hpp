@@ -18,9 +18,10 @@ struct ViewTypes {
   pattern::Datatype file_type;
 };
 
-// The accesses of one Run, in the order of the calls where they do not form a regular whole. Takes time in
-// the number of calls only where their stride and the file type have no short period in common; fails beyond
-// `limit` accesses.
-Result<std::vector<pattern::Access>> accesses_of(const Run& run, const ViewTypes& types, std::uint64_t limit);
+// The accesses of one CallRun, in the order of the calls where they do not form a regular whole. Takes time
+// in the number of calls only where their stride and the file type have no short period in common; fails
+// beyond `limit` accesses.
+Result<std::vector<pattern::Access>> accesses_of(const CallRun& run, const ViewTypes& types,
+                                                 std::uint64_t limit);
 
 }  // namespace weir::interpose

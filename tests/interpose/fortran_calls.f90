@@ -21,7 +21,8 @@ program fortran_calls
   starts = [0, 5 * rank]
   call MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_FORTRAN, MPI_INTEGER1, view, error)
   call MPI_Type_commit(view, error)
-  call MPI_File_open(MPI_COMM_WORLD, trim(folder)//'/fortran-view', MPI_MODE_CREATE + MPI_MODE_RDWR, MPI_INFO_NULL, file, error)
+  call MPI_File_open(MPI_COMM_WORLD, trim(folder)//'/fortran-view', MPI_MODE_CREATE + MPI_MODE_RDWR, &
+    MPI_INFO_NULL, file, error)
   call check('open')
   offset = 16
   call MPI_File_set_view(file, offset, MPI_INTEGER1, view, 'native', MPI_INFO_NULL, error)
@@ -49,7 +50,8 @@ program fortran_calls
   call MPI_Type_free(view, error)
 
   ! Ordered, through the pointer that all share.
-  call MPI_File_open(MPI_COMM_WORLD, trim(folder)//'/fortran-ordered', MPI_MODE_CREATE + MPI_MODE_WRONLY, MPI_INFO_NULL, file, error)
+  call MPI_File_open(MPI_COMM_WORLD, trim(folder)//'/fortran-ordered', MPI_MODE_CREATE + MPI_MODE_WRONLY, &
+    MPI_INFO_NULL, file, error)
   call check('open')
   call MPI_File_write_ordered(file, mine, 3 + rank, MPI_INTEGER1, MPI_STATUS_IGNORE, error)
   call check('write_ordered')

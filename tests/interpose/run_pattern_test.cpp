@@ -21,7 +21,7 @@ void count(Bytes& bytes, const std::vector<Access>& accesses) {
 }
 
 // What the run means, call by call.
-Bytes by_calls(const Run& run, const ViewTypes& types) {
+Bytes by_calls(const CallRun& run, const ViewTypes& types) {
   Bytes bytes;
   for (std::uint64_t i = 0; i < run.repeats; ++i) {
     const auto view = pattern::View::make(run.displacement + static_cast<std::int64_t>(i) * run.shift,
@@ -52,12 +52,12 @@ TEST(RunPattern, MeansWhatTheCallsMean) {
     ASSERT_TRUE(file_type);
     const ViewTypes types{elementary, round % 5 == 0 ? elementary : *file_type};
     const auto unit = static_cast<std::int64_t>(elementary.size());
-    Run run{.displacement = number(0, 50),
-            .offset = number(50, 90) * unit,
-            .bytes = static_cast<std::uint64_t>(number(1, 20) * unit),
-            .calls = static_cast<std::uint64_t>(number(1, 30)),
-            .repeats = static_cast<std::uint64_t>(number(1, 5)),
-            .shift = number(0, 40)};
+    CallRun run{.displacement = number(0, 50),
+                .offset = number(50, 90) * unit,
+                .bytes = static_cast<std::uint64_t>(number(1, 20) * unit),
+                .calls = static_cast<std::uint64_t>(number(1, 30)),
+                .repeats = static_cast<std::uint64_t>(number(1, 5)),
+                .shift = number(0, 40)};
     run.stride = run.calls > 1 ? number(-1, 12) * unit : 0;
     run.distance = run.repeats > 1 ? number(-2, 20) * unit : 0;
     const auto accesses = accesses_of(run, types, 1U << 20U);
@@ -71,7 +71,8 @@ TEST(RunPattern, MeansWhatTheCallsMean) {
 
 TEST(RunPattern, AMillionCallsAreOneAccess) {
   const Datatype byte;
-  const Run run{.offset = 16, .bytes = 8, .calls = 1000, .stride = 64, .repeats = 1000, .distance = 64000};
+  const CallRun run{
+      .offset = 16, .bytes = 8, .calls = 1000, .stride = 64, .repeats = 1000, .distance = 64000};
   const auto accesses = accesses_of(run, {byte, byte}, 100);
   ASSERT_TRUE(accesses) << accesses.error().message();
   ASSERT_EQ(accesses->size(), 1U);
@@ -82,9 +83,9 @@ TEST(RunPattern, RefusesWhatIsTooIrregularOrTooFar) {
   const auto wide = Datatype::named(4099);
   const auto spaced = Datatype::resized(0, 5000, wide);
   ASSERT_TRUE(spaced);
-  const Run uneven{.offset = 0, .bytes = 3, .calls = 4000, .stride = 5};
+  const CallRun uneven{.offset = 0, .bytes = 3, .calls = 4000, .stride = 5};
   EXPECT_FALSE(accesses_of(uneven, {Datatype(), *spaced}, 10));
-  const Run far{.displacement = INT64_MAX - 5, .offset = 0, .bytes = 10};
+  const CallRun far{.displacement = INT64_MAX - 5, .offset = 0, .bytes = 10};
   EXPECT_FALSE(accesses_of(far, {Datatype(), Datatype()}, 10));
 }
 
