@@ -27,8 +27,10 @@ struct CallFacts {
   std::uint64_t bytes = 0;        // in total
   std::uint64_t pieces = 0;       // in total
   std::uint64_t most_pieces = 0;  // of one rank
+  std::uint64_t node_pieces = 0;  // in total, if each node gathered its own first; 0: not known
   bool shared_locks =
       false;  // the file system locks parts of a file for one node at a time (Lustre, GPFS, ...)
+  bool reading = false;
 };
 
 struct Decision {
@@ -42,6 +44,11 @@ struct Decision {
   std::uint32_t number_of(
       std::uint32_t rank) const;  // of an aggregator in the layout; UINT32_MAX: it is none
 };
+
+// The size from which on a request is worth a visit to the file by itself.
+std::uint64_t large_request(const CallFacts& facts, const Settings& settings);
+// Whether the decision depends on node_pieces, which cost the ranks something to find out.
+bool needs_node_pieces(const CallFacts& facts, const Nodes& nodes, const Settings& settings);
 
 Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& settings);
 Status check(const Decision& decision, const Nodes& nodes);

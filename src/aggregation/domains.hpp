@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,12 +37,17 @@ class Domains {
   };
   Part part_at(std::uint64_t offset) const;
 
+  // The parts of one aggregator within [begin, end), in file order.
+  void for_each_part(std::uint32_t aggregator, std::uint64_t begin, std::uint64_t end,
+                     const std::function<void(std::uint64_t, std::uint64_t)>& visit) const;
+
   DomainKind kind() const { return kind_; }
   std::uint32_t aggregators() const { return aggregators_; }
   std::uint64_t begin() const { return begin_; }
   std::uint64_t end() const { return end_; }
   // Whether the domains of a range that is moved by so many bytes are these domains, moved.
   bool move_with(std::int64_t shift) const;
+  Domains moved(std::int64_t shift) const;  // REQUIRES: move_with(shift)
 
  private:
   DomainKind kind_ = DomainKind::even;

@@ -75,11 +75,35 @@ class Cursor {
   std::uint64_t passed() const { return passed_; }
 
  private:
+  friend class RowIndex;
   std::span<const Row> rows_;
   std::size_t row_ = 0;
   std::uint64_t index_ = 0;   // of the piece in its row
   std::uint64_t within_ = 0;  // bytes of that piece that are behind
   std::uint64_t passed_ = 0;  // bytes that are behind in all
+};
+
+// Rows with sums, to find places in them quickly. Owns its rows. REQUIRES: check(rows, false) holds for
+// *_before; at() needs no order.
+class RowIndex {
+ public:
+  RowIndex() : RowIndex(Rows{}) {}
+  explicit RowIndex(Rows rows);
+
+  const Rows& rows() const { return rows_; }
+  std::uint64_t bytes() const { return bytes_.back(); }
+  std::uint64_t pieces() const { return pieces_.back(); }
+  std::uint64_t bytes_before(std::uint64_t offset) const;   // of pieces, below that offset
+  std::uint64_t pieces_before(std::uint64_t offset) const;  // that begin below it
+  // A walk that begins after so many bytes; it refers to this index. REQUIRES: position <= bytes().
+  Cursor at(std::uint64_t position) const;
+
+ private:
+  std::size_t row_before(std::uint64_t offset) const;  // rows that begin below it
+
+  Rows rows_;
+  std::vector<std::uint64_t> bytes_;   // before each row
+  std::vector<std::uint64_t> pieces_;  // before each row
 };
 
 // The same whenever the pieces are the same but for a common shift; what schedules are kept under.
