@@ -80,7 +80,7 @@ Result<bool> create_striped(const std::filesystem::path& path, const Striping& s
     return fail_errno(errno, "look at the folder of a file", folder);
   if ((static_cast<std::uint64_t>(system.f_type) & 0xFFFFFFFFU) != lustre_magic) return false;
   // O_LOV_DELAY_CREATE: the file gets its objects when the layout is known. Of Lustre's own flags of open(2).
-  constexpr int delay_create = 0x1000000 | 0x2000;
+  constexpr int delay_create = O_NOCTTY | FASYNC;
   const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | delay_create, mode);
   if (fd < 0) {
     if (errno == EEXIST) return false;
