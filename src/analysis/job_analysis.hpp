@@ -117,9 +117,12 @@ struct JobHeader {
   std::uint64_t targets = 0;  // OSTs or devices
   std::uint64_t links = 0;
   std::string rule;  // how servers were found: "I/O zoning (same Z links)", "all", "table", "own nodes"
-  double read_bytes = unknown, write_bytes = unknown;  // on its targets, meanwhile
+  double read_bytes = unknown, write_bytes = unknown;  // on its targets, meanwhile, whoever moved them
+  double own_bytes = unknown;                          // read and written by the job itself
+  std::string own_bytes_known_by;                      // "job record", "job counters", or empty
+  double own_share = unknown;                          // own_bytes / (read_bytes + write_bytes), at most 1
   double file_system_bytes = unknown;                  // on all targets of the file system, meanwhile
-  double coverage_factor = unknown;                    // (read + write) / file_system_bytes
+  double coverage_factor = unknown;                    // own_bytes / file_system_bytes
   std::map<std::string, double> figures;  // what the job record itself says: bytes, throughput, ...
 };
 

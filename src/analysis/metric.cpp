@@ -21,13 +21,14 @@ constexpr std::array kinds{
     MetricKind{"OST_write", "Write throughput of a storage target", "B/s", Direction::high_is_good},
     MetricKind{"OST_read", "Read throughput of a storage target", "B/s", Direction::high_is_good},
     MetricKind{"OST_imbalance", "Busiest storage target over the mean", "1", Direction::low_is_good},
+    MetricKind{"link_wait", "Share of the time packets waited for a link", "1", Direction::low_is_good},
     MetricKind{"link_throughput", "Throughput of a link", "B/s", Direction::high_is_good},
     MetricKind{"device_qdepth", "Requests in a block device's queue", "requests", Direction::low_is_good},
     MetricKind{"device_waittime", "Time a request takes in a block device", "s", Direction::low_is_good},
     MetricKind{"device_busy", "Share of the time a block device was busy", "1", Direction::neither},
     MetricKind{"device_throughput", "Throughput of a block device", "B/s", Direction::high_is_good},
     MetricKind{"net_throughput", "Throughput of a network interface", "B/s", Direction::high_is_good},
-    MetricKind{"cpu_busy", "Share of the processors' time in use", "1", Direction::neither},
+    MetricKind{"cpu_busy", "Processor cores in use", "cores", Direction::neither},
     MetricKind{"elapsed", "Elapsed time", "s", Direction::low_is_good},
 };
 
