@@ -100,7 +100,7 @@ TEST(ReportHeatMap, ManyCellsBecomeMeansAndKeepTheScale) {
   EXPECT_EQ(less.rows.size(), 100U);
   EXPECT_EQ(less.columns.size(), 100U);
   EXPECT_EQ(less.at(0, 0), 1) << "two rows of three were measured";
-  EXPECT_EQ(less.at(99, 99), 1 + 100.0 / 60);
+  EXPECT_DOUBLE_EQ(less.at(99, 99), 1 + 100.0 / 60);
   EXPECT_EQ(scale_of(less).high, 101);
   const std::string svg = svg_text(map);
   EXPECT_THAT(svg, StartsWith("<svg"));
