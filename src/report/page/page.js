@@ -77,6 +77,15 @@
   });
   const row = (mark, name, value) => `<div style="display:flex;gap:14px;justify-content:space-between"><span>${mark}${escape(name)}</span><b>${escape(value)}</b></div>`;
 
+  // Ticks where clocks have them, for the stretch of time in view.
+  const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
+  const timeStep = (span) => steps.find((step) => span / step <= (window.innerWidth < 640 ? 4 : 9)) || undefined;
+
+  const spanOf = (chart) => {
+    const all = chart.series.flatMap((s) => s.x || chart.x);
+    return all.reduce((a, b) => Math.max(a, b), -Infinity) - all.reduce((a, b) => Math.min(a, b), Infinity);
+  };
+
   const lines = (chart, isTime) => {
     const unit = unitOf(chart.y_label);
     const small = window.innerWidth < 640;
@@ -95,7 +104,7 @@
     }));
     return {
       ...base(),
-      grid: { left: 8, right: 12, top: many ? 34 : 12, bottom: 30, containLabel: true },
+      grid: { left: 8, right: 34, top: many ? 36 : 12, bottom: 4, containLabel: true },
       legend: many ? legendStyle(chart.series.map((s) => s.name)) : { show: false },
       tooltip: {
         ...tooltipStyle(), trigger: 'axis', axisPointer: { type: 'line', lineStyle: { color: colour('faint') } },
@@ -107,8 +116,8 @@
             points.map((p) => row(p.marker, p.seriesName, `${number(p.value[1])} ${unit}`)).join('');
         },
       },
-      xAxis: { ...axisStyle(), type: 'value', min: 'dataMin', max: 'dataMax', splitLine: { show: false }, splitNumber: small ? 3 : 8,
-        axisLabel: { ...axisStyle().axisLabel, formatter: (x) => isTime ? clock(x) : number(x), showMinLabel: true } },
+      xAxis: { ...axisStyle(), type: 'value', min: 'dataMin', max: 'dataMax', interval: isTime ? timeStep(spanOf(chart)) : undefined, splitLine: { show: false }, splitNumber: small ? 3 : 8,
+        axisLabel: { ...axisStyle().axisLabel, formatter: (x) => isTime ? clock(x) : number(x), showMinLabel: true, showMaxLabel: !isTime } },
       yAxis: { ...axisStyle(), type: 'value', min: 0, splitNumber: 4, axisLine: { show: false },
         axisLabel: { ...axisStyle().axisLabel, formatter: number } },
       toolbox: { show: true, itemSize: 0, feature: { dataZoom: { yAxisIndex: 'none', iconStyle: { opacity: 0 }, title: { zoom: '', back: '' } } } },
@@ -130,7 +139,7 @@
     }));
     if (chart.references.length) {
       series[0].markLine = {
-        symbol: 'none', silent: true, lineStyle: { color: colour('soft'), type: 'dashed' }, label: { formatter: (p) => p.name, color: colour('soft'), position: 'end' },
+        symbol: 'none', silent: true, lineStyle: { color: colour('soft'), type: 'dashed' }, label: { formatter: (p) => p.name, color: colour('soft'), position: horizontal ? 'start' : 'end' },
         data: chart.references.map((r) => ({ [horizontal ? 'xAxis' : 'yAxis']: r.value, name: shortened(r.name, 24) })),
       };
     }
@@ -187,7 +196,7 @@
     const gaps = map.rows.length <= 40 && map.columns.length <= 60;
     return {
       ...base(),
-      grid: { left: map.y_label ? 26 : 4, right: 6, top: 6, bottom: 70, containLabel: true, show: true, backgroundColor: colour('missing'), borderWidth: 0 },
+      grid: { left: map.y_label ? 26 : 4, right: 6, top: 6, bottom: 56, containLabel: true, show: true, backgroundColor: colour('missing'), borderWidth: 0 },
       tooltip: {
         ...tooltipStyle(), trigger: 'item',
         formatter: (p) => `<div style="margin-bottom:4px">${escape(map.y_label ? map.y_label + ' ' : '')}${escape(map.rows[p.value[1]])}, ${escape(map.x_label ? map.x_label + ' ' : '')}${escape(map.columns[p.value[0]])}</div><b>${escape(number(p.value[2]))} ${escape(unit)}</b>`,
@@ -196,9 +205,9 @@
       yAxis: { ...axis(map.rows, map.y_label), inverse: !map.upward, nameGap: small ? 70 : undefined, nameLocation: 'middle',
         name: small ? '' : map.y_label, nameRotate: 90, ...(small ? {} : { nameGap: Math.min(130, 18 + 7 * Math.max(...map.rows.map((r) => r.length))) }) },
       visualMap: {
-        min: map.low, max: map.high, calculable: !small, orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 12, itemHeight: small ? 130 : 200,
+        min: map.low, max: map.high, orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 12, itemHeight: small ? 130 : 200,
         inRange: { color: heat }, textStyle: { color: colour('soft'), fontSize: 12 }, text: [`${number(map.high)} ${unit}`, number(map.low)], formatter: number, precision: 3,
-        handleStyle: { borderColor: colour('surface') }, hoverLink: false,
+        hoverLink: false,
       },
       series: [{ type: 'heatmap', data: cells, progressive: 20000, itemStyle: gaps ? { borderWidth: 1, borderColor: colour('surface') } : {},
         emphasis: { itemStyle: { borderColor: colour('ink'), borderWidth: 1.5 } } }],
@@ -206,10 +215,10 @@
   };
 
   // A card with a chart in it. `group`: charts that zoom and point together.
-  const card = (title, hint, height, option, svg, group) => {
+  const card = (title, hint, height, option, svg, group, span) => {
     const holder = interactive ? el('div', { class: 'chart', style: `height:${height}px`, role: 'img', 'aria-label': title }) : el('div', { class: 'picture' });
     const box = el('div', { class: 'card' }, el('div', { class: 'head' }, el('h3', {}, title)), hint && el('div', { class: 'hint' }, hint), holder);
-    if (interactive) charts.push({ holder, option, group });
+    if (interactive) charts.push({ holder, option, group, span });
     else if (svg) holder.innerHTML = svg;  // made by us: every text in it is escaped
     return box;
   };
@@ -219,6 +228,10 @@
       chart.instance.setOption(chart.option());
       if (!chart.group) continue;
       chart.instance.group = chart.group;
+      chart.instance.on('datazoom', () => {
+        const zoom = chart.instance.getOption().dataZoom[0];
+        chart.instance.setOption({ xAxis: { interval: timeStep(chart.span * (zoom.end - zoom.start) / 100) } });
+      });
       if (window.matchMedia('(pointer: fine)').matches)
         chart.instance.dispatchAction({ type: 'takeGlobalCursor', key: 'dataZoomSelect', dataZoomSelectActive: true });
       chart.instance.getZr().on('dblclick', () => chart.instance.dispatchAction({ type: 'dataZoom', start: 0, end: 100 }));
@@ -249,6 +262,8 @@
     return el('div', { class: `tile ${fact.tone}` }, el('div', { class: 'label' }, fact.label),
       el('div', { class: 'value' }, parts ? [parts[1], el('small', {}, parts[2])] : fact.value), fact.note && el('div', { class: 'note' }, fact.note));
   };
+  // As many columns as leave the last row full, or nearly.
+  const tileColumns = (count) => count <= 6 ? Math.max(count, 3) : [6, 5, 4].reduce((best, n) => (n - count % n) % n < (best - count % best) % best ? n : best);
   const marks = { bad: '!', caution: '!', good: '✓', plain: 'i' };
   const finding = (one, run) => el('div', { class: `card finding ${one.tone}` }, el('div', { class: 'mark', 'aria-hidden': 'true' }, marks[one.tone]),
     el('div', { class: 'text' }, run !== undefined && `${letter(run)}: `, one.text, one.code && el('span', { class: 'code' }, one.code)),
@@ -280,7 +295,7 @@
     return horizontal ? Math.min(620, 60 + Math.min(chart.categories.length, 31) * Math.max(20, 9 + 12 * chart.series.length)) : 280;
   };
   const chartCard = (chart, svg, isTime) => card(chart.title, chart.y_label, chart.kind === 'lines' ? 230 : barHeight(chart),
-    () => chart.kind === 'lines' ? lines(chart, isTime) : bars(chart), svg, isTime ? 'time' : undefined);
+    () => chart.kind === 'lines' ? lines(chart, isTime) : bars(chart), svg, isTime ? 'time' : undefined, isTime ? spanOf(chart) : undefined);
   const heatHeight = (map) => Math.max(210, Math.min(560, 100 + map.rows.length * (map.rows.length <= 16 ? 22 : 12)));
   const heatCard = (map, run) => card(run === undefined ? map.title : `${letter(run)}: ${map.title}`,
     [map.value_label, map.values.some((v) => v === null) && 'grey: not measured'].filter(Boolean).join(' · '), heatHeight(map), () => heatMap(map), map.svg);
@@ -329,7 +344,7 @@
   };
   const factsOfAll = () => {
     const labels = [...new Set(data.jobs.flatMap((job) => job.facts.map((f) => f.label)))];
-    return { title: 'Key figures', note: '', columns: ['', ...data.jobs.map((job, i) => runName(i))], numbers: [false, ...data.jobs.map(() => true)],
+    return { title: 'Key figures', note: '', columns: ['', ...data.jobs.map((job, i) => shortened(runName(i), 26))], numbers: [false, ...data.jobs.map(() => true)],
       rows: labels.map((label) => [label, ...data.jobs.map((job) => (job.facts.find((f) => f.label === label) || { value: '–' }).value)]) };
   };
 
@@ -371,7 +386,7 @@
     page.append(
       el('header', { class: 'bar' }, el('div', {}, el('div', { class: 'brand' }, logo(), 'Weir'),
         el('nav', { 'aria-label': 'Sections' }, parts.map((part) => el('a', { href: '#' + part.id }, names[part.id]))), toggle())),
-      el('main', {}, hero(), tabs(), selected >= 0 && el('div', { class: 'tiles' }, data.jobs[selected].facts.map(tile)), parts,
+      el('main', {}, hero(), tabs(), selected >= 0 && el('div', { class: 'tiles', style: `--columns:${tileColumns(data.jobs[selected].facts.length)}` }, data.jobs[selected].facts.map(tile)), parts,
         el('footer', {}, el('span', {}, `Made by ${data.made_by}`, data.made_at && `, ${data.made_at}`), el('span', {}, 'One file, no network: keep it, send it, open it anywhere.'))));
     if (interactive) start();
     window.scrollTo(0, at);
