@@ -86,6 +86,7 @@ class Writer {
                  {"low", number(scale.low)},      {"high", number(scale.high)},
                  {"upward", map.upward},          {"columns", texts(map.columns)},
                  {"rows", texts(map.rows)},       {"values", numbers(map.values)}};
+    if (!map.cells.empty()) json["cells"] = texts(map.cells);
     if (detail_.pictures) {
       if (const auto svg = render_svg(map)) json["svg"] = *svg;
     }

@@ -51,6 +51,8 @@ Status check(const HeatMap& map) {
   if (map.values.size() != map.columns.size() * map.rows.size())
     return wrong(fmt::format("{} values for {} rows and {} columns", map.values.size(), map.rows.size(),
                              map.columns.size()));
+  if (!map.cells.empty() && map.cells.size() != map.values.size())
+    return wrong(fmt::format("{} names for {} cells", map.cells.size(), map.values.size()));
   for (std::size_t i = 0; i < map.values.size(); ++i) {
     if (!std::isnan(map.values[i]) && !(std::abs(map.values[i]) <= most))
       return wrong(fmt::format("row {}, column {}: {} cannot be drawn", i / map.columns.size() + 1,
@@ -96,6 +98,7 @@ HeatMap reduced(const HeatMap& map, std::size_t most_rows, std::size_t most_colu
   HeatMap small = map;
   const ColourScale scale = scale_of(map);  // means are smaller: the scale stays that of the values
   small.low = scale.low, small.high = scale.high;
+  small.cells.clear();
   small.rows = joined(map.rows, by_row);
   small.columns = joined(map.columns, by_column);
   small.values.assign(small.rows.size() * small.columns.size(), NAN);

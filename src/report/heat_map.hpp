@@ -35,6 +35,7 @@ struct HeatMap {
   std::vector<std::string> columns = {};  // their names, from the left
   std::vector<std::string> rows = {};     // their names, from the top; from the bottom if `upward`
   std::vector<double> values = {};        // row after row; NaN: not measured
+  std::vector<std::string> cells = {};    // a name for each cell, or none
   double low = 0;                         // the scale; values beyond its ends have the colours of its ends
   double high = NAN;                      // NaN: the largest value
   bool upward = false;                    // of positions in space: the first row is at the bottom

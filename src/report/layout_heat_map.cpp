@@ -99,7 +99,8 @@ void add_cells(Scene& scene, const HeatMap& map, const ColourScale& scale, const
       const bool missing = std::isnan(value);
       std::string note;
       if (notes) {
-        const std::string name = clean(map.rows[row]) + ", " + clean(map.columns[column]);
+        const std::string name = map.cells.empty() ? clean(map.rows[row]) + ", " + clean(map.columns[column])
+                                                   : clean(map.cells[row * map.columns.size() + column]);
         note = missing ? name + ": not measured" : value_note(name, value);
       }
       const double over = space == 0 ? 0.4 : 0;  // neighbours overlap a little: no seams
