@@ -58,8 +58,8 @@ struct SeriesQuery {
   std::vector<std::string> jobs;  // only series kept per job, of these jobs
   telemetry::Nanoseconds from = INT64_MIN;
   telemetry::Nanoseconds to = INT64_MAX;  // exclusive
-  // One sample before `from` and one from `to` on as well, where there are any within this time: cumulative
-  // counters then cover the whole window.
+  // The window is widened by this on both sides: differences of cumulative counters then reach over its
+  // borders.
   telemetry::Nanoseconds margin = 0;
 };
 
