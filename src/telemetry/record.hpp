@@ -95,8 +95,7 @@ struct Tally {
 };
 
 // One record as JSON. `event_time` is the time that came with it. Nothing is added to the batch on failure.
-Status add_record(Batch& batch, std::string_view tag, Nanoseconds event_time, const Json& record,
-                  Tally& tally);
+Status add_record(Batch& batch, Nanoseconds event_time, const Json& record, Tally& tally);
 
 // How many points from `first` on make one record: of one node, component, job and time.
 std::size_t same_record(const Batch& batch, std::size_t first);
