@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "telemetry/text_fields.hpp"
+
 namespace weir::telemetry {
 
 namespace {
@@ -19,13 +21,6 @@ bool is_name(std::string_view text) {
   if (plain) return text.size() <= longest_name;
   const auto control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
   return text.size() <= longest_name && is_utf8(text) && std::none_of(text.begin(), text.end(), control);
-}
-
-// For messages: what came from outside may be long, and may be anything.
-std::string shown(std::string_view text) {
-  std::string result;
-  for (const char c : text.substr(0, 40)) result += c >= ' ' && c < 0x7f ? c : '?';
-  return text.size() > 40 ? result + "..." : result;
 }
 
 }  // namespace
