@@ -29,8 +29,8 @@ namespace {
 
 using telemetry::Nanoseconds;
 
-constexpr double write_every_seconds = 2;      // what a kill -9 can cost
-constexpr std::size_t most_points = 400000;    // kept while the store cannot be written; then the oldest go
+constexpr double write_every_seconds = 2;    // what a kill -9 can cost
+constexpr std::size_t most_points = 400000;  // kept while the store cannot be written; then the oldest go
 
 std::string user_name() {
   if (const passwd* entry = ::getpwuid(::getuid()); entry != nullptr) return entry->pw_name;
@@ -46,7 +46,8 @@ std::string new_id(Nanoseconds now) {
   std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
   static int count = 0;  // one process may record several jobs within a second
   ++count;
-  return count == 1 ? fmt::format("{}-{}", text, ::getpid()) : fmt::format("{}-{}.{}", text, ::getpid(), count);
+  return count == 1 ? fmt::format("{}-{}", text, ::getpid())
+                    : fmt::format("{}-{}.{}", text, ::getpid(), count);
 }
 
 std::string shortened(const std::string& text, std::size_t most) {
@@ -111,7 +112,8 @@ struct JobRecorder::State {
     using Clock = std::chrono::steady_clock;
     const auto step = std::chrono::duration_cast<Clock::duration>(interval);
     auto next = Clock::now();
-    auto next_write = next + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(write_every_seconds));
+    auto next_write = next + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(write_every_seconds));
     std::unique_lock lock(mutex);
     while (!stop) {
       next += step;
@@ -145,7 +147,8 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::start(const RecordingSettings&
   auto state = std::make_unique<State>(std::move(store));
   const std::string host = telemetry::host_name();
   for (const telemetry::SourceEntry& entry : telemetry::source_table()) {
-    if (std::find(settings.sources.begin(), settings.sources.end(), entry.name) == settings.sources.end()) continue;
+    if (std::find(settings.sources.begin(), settings.sources.end(), entry.name) == settings.sources.end())
+      continue;
     auto source = entry.make({.node = host});
     source->rescan();
     if (source->components() > 0) state->sources.push_back(std::move(source));
@@ -157,7 +160,7 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::start(const RecordingSettings&
   store::Job& job = state->job;
   job.id = new_id(now);
   job.user = user_name();
-  job.name = !settings.name.empty()     ? settings.name
+  job.name = !settings.name.empty()   ? settings.name
              : settings.words.empty() ? "job"
                                       : std::filesystem::path(settings.words.front()).filename().string();
   job.state = store::JobState::running;
@@ -198,7 +201,8 @@ Result<store::Job> JobRecorder::finish(store::JobState state, const std::map<std
 
 std::string JobRecorder::problem() const {
   if (state_->batch.points.empty() && state_->dropped == 0) return {};
-  return fmt::format("{} samples were not stored: {}", state_->batch.points.size() + state_->dropped, state_->problem);
+  return fmt::format("{} samples were not stored: {}", state_->batch.points.size() + state_->dropped,
+                     state_->problem);
 }
 
 Result<std::map<std::string, double>> session_figures(const std::string& path) {
@@ -208,7 +212,8 @@ Result<std::map<std::string, double>> session_figures(const std::string& path) {
   double storing = 0;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
-    WEIR_ASSIGN(const Json json, in(parse_json(std::string_view(text).substr(from, end - from)), "read", path));
+    WEIR_ASSIGN(const Json json,
+                in(parse_json(std::string_view(text).substr(from, end - from)), "read", path));
     from = end + 1;
     WEIR_ASSIGN(const JsonObject session, JsonObject::of(json, "the session"));
     WEIR_ASSIGN(const double bytes, session.number("bytes"));
@@ -221,7 +226,8 @@ Result<std::map<std::string, double>> session_figures(const std::string& path) {
   }
   if (storing > 0) {
     const double visible = figures[std::string(store::figure::io_seconds)];
-    figures[std::string(store::figure::write_throughput)] = figures[std::string(store::figure::bytes_written)] / storing;
+    figures[std::string(store::figure::write_throughput)] =
+        figures[std::string(store::figure::bytes_written)] / storing;
     figures["hidden_share"] = std::clamp(1 - visible / storing, 0.0, 1.0);
   }
   return figures;

@@ -16,11 +16,11 @@
 namespace weir::cli {
 
 struct RecordingSettings {
-  std::string store;                     // a location, as store_location() gives it
-  std::string name;                      // of the job; empty: the program's
-  std::string configuration;             // a label under which runs are compared; or empty
-  std::vector<std::string> words;        // the command
-  double interval_seconds = 0.25;        // from sample to sample
+  std::string store;               // a location, as store_location() gives it
+  std::string name;                // of the job; empty: the program's
+  std::string configuration;       // a label under which runs are compared; or empty
+  std::vector<std::string> words;  // the command
+  double interval_seconds = 0.25;  // from sample to sample
   std::vector<std::string> sources = {"block", "net", "host"};  // those of them that are here
 };
 
@@ -43,7 +43,8 @@ class JobRecorder {
   std::unique_ptr<State> state_;
 };
 
-// What the sessions of a program said of themselves, a JSON object a line, as figures of its job. No file: none.
+// What the sessions of a program said of themselves, a JSON object a line, as figures of its job. No file:
+// none.
 Result<std::map<std::string, double>> session_figures(const std::string& path);
 
 // Bytes that the kernel says this process's ended children wrote and read, and their processor time.

@@ -50,7 +50,9 @@ std::string start_ticks(const std::string& pid) {
   return line.substr(at + 1, line.find(' ', at + 1) - at - 1);
 }
 
-std::string boot_id() { return kernel_line("/proc/sys/kernel/random/boot_id"); }
+std::string boot_id() {
+  return kernel_line("/proc/sys/kernel/random/boot_id");
+}
 
 std::string label(const std::map<std::string, std::string>& labels, const char* name) {
   const auto found = labels.find(name);
@@ -77,7 +79,8 @@ Result<telemetry::Nanoseconds> last_sample(store::Store& store, const store::Job
 tl::unexpected<Failure> unknown_job(const std::string& word, const std::vector<store::Job>& latest,
                                     const std::string& near) {
   std::vector<std::string> lines;
-  for (const store::Job& job : latest) lines.push_back(job.name.empty() ? job.id : job.id + " (" + job.name + ")");
+  for (const store::Job& job : latest)
+    lines.push_back(job.name.empty() ? job.id : job.id + " (" + job.name + ")");
   const std::string list =
       lines.empty() ? "the store has no jobs" : fmt::format("the latest are {}", fmt::join(lines, ", "));
   return fail(ErrorCode::not_found, fmt::format("there is no job '{}'{}", word, near),
@@ -89,8 +92,10 @@ tl::unexpected<Failure> unknown_job(const std::string& word, const std::vector<s
 Result<std::string> store_location(const std::string& wanted) {
   if (!wanted.empty()) return wanted;
   if (const std::string given = environment("WEIR_STORE"); !given.empty()) return given;
-  if (const std::string data = environment("XDG_DATA_HOME"); data.starts_with('/')) return data + "/weir/jobs.db";
-  if (const std::string home = environment("HOME"); home.starts_with('/')) return home + "/.local/share/weir/jobs.db";
+  if (const std::string data = environment("XDG_DATA_HOME"); data.starts_with('/'))
+    return data + "/weir/jobs.db";
+  if (const std::string home = environment("HOME"); home.starts_with('/'))
+    return home + "/.local/share/weir/jobs.db";
   return fail(ErrorCode::invalid_argument, "there is no home folder to keep jobs in",
               "name a file by --store or WEIR_STORE");
 }
@@ -111,13 +116,15 @@ Result<store::Store> open_job_store(const std::string& location, store::Access a
 }
 
 Result<std::string> find_job(store::Store& store, const std::string& word) {
-  WEIR_ASSIGN(const std::vector<store::Job> latest, store.jobs({.at_most = most_listed, .with_nodes = false}));
+  WEIR_ASSIGN(const std::vector<store::Job> latest,
+              store.jobs({.at_most = most_listed, .with_nodes = false}));
   if (word == "last" || word.starts_with("last~")) {
     std::int64_t back = 0;
     if (word != "last") {
       const auto number = parse_integer(word.substr(5));
       if (!number || *number < 0)
-        return fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a job", word), "say last~1, last~2, ...");
+        return fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a job", word),
+                    "say last~1, last~2, ...");
       back = *number;
     }
     if (back < static_cast<std::int64_t>(latest.size())) return latest[static_cast<std::size_t>(back)].id;
@@ -132,7 +139,8 @@ Result<std::string> find_job(store::Store& store, const std::string& word) {
   if (by_id.error().code != ErrorCode::not_found && by_id.error().code != ErrorCode::invalid_argument)
     return tl::make_unexpected(by_id.error());
   constexpr std::size_t most_searched = 10000;
-  WEIR_ASSIGN(const std::vector<store::Job> jobs, store.jobs({.at_most = most_searched, .with_nodes = false}));
+  WEIR_ASSIGN(const std::vector<store::Job> jobs,
+              store.jobs({.at_most = most_searched, .with_nodes = false}));
   std::vector<std::string> words;
   for (const store::Job& job : jobs) {
     if (job.name == word) return job.id;
@@ -145,7 +153,10 @@ Result<std::string> find_job(store::Store& store, const std::string& word) {
 
 std::map<std::string, std::string> marks_of_this_process() {
   const std::string pid = std::to_string(::getpid());
-  return {{"pid", pid}, {"pid_start", start_ticks(pid)}, {"boot_id", boot_id()}, {"host", telemetry::host_name()}};
+  return {{"pid", pid},
+          {"pid_start", start_ticks(pid)},
+          {"boot_id", boot_id()},
+          {"host", telemetry::host_name()}};
 }
 
 bool is_gone(const std::map<std::string, std::string>& labels) {
