@@ -15,6 +15,7 @@
 #include "placement/roles.hpp"
 #include "plan/plan_json.hpp"
 #include "platform/binding.hpp"
+#include "session/summary_file.hpp"
 
 namespace weir::session {
 
@@ -296,6 +297,11 @@ Status State::end() {
   const char* wanted = std::getenv("WEIR_SUMMARY");
   if (wanted != nullptr && std::string_view(wanted) == "1" && comm_.rank() == 0)
     fmt::print(stderr, "{}", total.text());
+  if (const char* path = std::getenv("WEIR_SUMMARY_FILE");
+      path != nullptr && *path != '\0' && comm_.rank() == 0) {
+    if (const Status appended = append_summary(total, path); !appended)
+      fmt::print(stderr, "weir: {}\n", appended.error().message());
+  }
   return status;
 }
 

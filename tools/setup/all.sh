@@ -11,6 +11,8 @@ source "$setup_folder/mirror.sh"
 source "$setup_folder/packages.sh"
 # shellcheck source=tools/setup/adios2.sh
 source "$setup_folder/adios2.sh"
+# shellcheck source=tools/setup/echarts.sh
+source "$setup_folder/echarts.sh"
 # shellcheck source=tools/setup/uptodate.sh
 source "$setup_folder/uptodate.sh"
 # shellcheck source=tools/setup/build.sh

@@ -22,7 +22,8 @@ configure() {
   if [[ $tests == OFF && $(cached_value "$folder" WEIR_BUILD_TESTS) == ON ]]; then tests=ON; fi
   # Debian's own ADIOS2 is Open MPI's; with another MPI it would be found all the same, and crash.
   if [[ -z ${adios2_root:-} && $(preset_mpi "$preset") != openmpi ]]; then adios2=off; fi
-  local arguments=(--preset "$preset" "-DWEIR_BUILD_TESTS=$tests" "-DWEIR_ADIOS2=$adios2" -Uadios2_DIR "-Dadios2_ROOT=${adios2_root:-}")
+  local arguments=(--preset "$preset" "-DWEIR_BUILD_TESTS=$tests" "-DWEIR_ADIOS2=$adios2" -Uadios2_DIR "-Dadios2_ROOT=${adios2_root:-}"
+    "-DWEIR_ECHARTS=${echarts_file:-auto}")
   if command -v ccache >/dev/null; then arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   wanted="${arguments[*]} ${CXX:-} ${CXXFLAGS:-} lacking: $(is_debian && missing_packages build test | tr '\n' ' ')"
   if [[ -f $folder/build.ninja && $(cat "$folder/.weir-configured" 2>/dev/null) == "$wanted" ]]; then return 0; fi
@@ -68,5 +69,6 @@ build_preset() {
   require_tools "$mpi" || return 1
   adios2_root=
   if [[ $mpi != none ]] && is_debian; then ensure_adios2 "$mpi"; fi
+  ensure_echarts
   with_lock "$folder/.weir-lock" build_locked "$preset" "$folder" "$2" "$3"
 }

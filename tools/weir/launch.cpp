@@ -43,11 +43,13 @@ void allow_sharing_of_cores() {
 // What a signal is passed on to; 0: nothing runs yet, and the signal is kept for it.
 volatile pid_t launcher = 0;
 volatile std::sig_atomic_t pending = 0;
+volatile std::sig_atomic_t any_came = 0;
 
 constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, 3> previous{};
 
 void pass_on(int signal, siginfo_t* info, void*) {
+  any_came = 1;
   if (launcher <= 0) {
     pending = signal;
   } else if (info->si_code != SI_KERNEL) {  // from the terminal it has reached the launcher as well
@@ -72,6 +74,7 @@ void pass_on(int signal, siginfo_t* info, void*) {
 
 PassSignalsOn::PassSignalsOn() {
   pending = 0;
+  any_came = 0;
   launcher = 0;
   struct sigaction action {};
   action.sa_sigaction = pass_on;
@@ -82,6 +85,10 @@ PassSignalsOn::PassSignalsOn() {
 PassSignalsOn::~PassSignalsOn() {
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &previous[i], nullptr);
   launcher = 0;
+}
+
+bool PassSignalsOn::came() const {
+  return any_came != 0;
 }
 
 Result<int> launch(const Launch& launch) {

@@ -24,6 +24,7 @@ class PassSignalsOn {
   ~PassSignalsOn();
   PassSignalsOn(const PassSignalsOn&) = delete;
   PassSignalsOn& operator=(const PassSignalsOn&) = delete;
+  bool came() const;  // one of these signals, since it was made
 };
 
 struct Launch {

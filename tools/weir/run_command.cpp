@@ -1,4 +1,4 @@
-// weir run: a program under a plan.
+// weir run: a program, under a plan or as it is, as a job whose I/O is recorded.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +15,7 @@
 #include "plan/plan_json.hpp"
 #include "plan/render.hpp"
 #include "platform/host_list.hpp"
+#include "recorded_launch.hpp"
 
 namespace weir::cli {
 
@@ -27,6 +28,7 @@ struct Arguments {
   std::string plan;
   bool summary = false;
   bool dry_run = false;
+  RecordingArguments recording;
   std::vector<std::string> program;
 };
 
@@ -107,15 +109,41 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
-Result<int> run(const Arguments& arguments) {
-  if (arguments.plan.empty() == arguments.mapping.layout.mapping.empty()) {
-    return fail(ErrorCode::invalid_argument, arguments.plan.empty()
-                                                 ? "--mapping or --plan says where the I/O happens: give one"
-                                                 : "--mapping and --plan: only one of them can be given");
+// A program as it is, launcher and all: only watched.
+Result<int> run_as_it_is(const Arguments& arguments) {
+  const PassSignalsOn while_running;
+  Folder folder;
+  if (arguments.dry_run) {
+    for (std::size_t i = 0; i < arguments.program.size(); ++i)
+      fmt::print("{}{}", shell_quoted(arguments.program[i]), i + 1 == arguments.program.size() ? "\n" : " ");
+    return 0;
   }
+  WEIR_TRY(folder.make(false));
+  Launch job{.words = arguments.program,
+             .environment = {{"WEIR_SUMMARY_FILE", folder.file("sessions.json")}}};
+  if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
+  return launch_recorded(job, arguments.recording, arguments.program, folder.file("sessions.json"),
+                         while_running);
+}
+
+Result<int> run(const Arguments& arguments) {
+  if (!arguments.plan.empty() && !arguments.mapping.layout.mapping.empty())
+    return fail(ErrorCode::invalid_argument, "--mapping and --plan: only one of them can be given");
   if (arguments.program.empty())
     return fail(ErrorCode::invalid_argument, "no program: give it behind --, as in 'weir run ... -- ./app'");
+  WEIR_TRY(check(arguments.recording));
   const bool replay = !arguments.plan.empty();
+  if (!replay && arguments.mapping.layout.mapping.empty()) {
+    const MappingArguments& mapping = arguments.mapping;
+    if (mapping.layout.compute != 0 || !mapping.platform.hosts.empty() ||
+        !mapping.platform.hostfile.empty()) {
+      return fail(
+          ErrorCode::invalid_argument, "-n and hosts are for programs that Weir launches",
+          "say where the I/O happens by --mapping or --plan, or start the launcher yourself: weir run -- "
+          "mpirun -n 4 ./app");
+    }
+    return run_as_it_is(arguments);
+  }
   WEIR_ASSIGN(const Plan plan, replay ? replay_plan(arguments) : make_plan(arguments));
 
   // First, so that nothing is left behind whenever a signal comes.
@@ -129,6 +157,8 @@ Result<int> run(const Arguments& arguments) {
   Launch job{.environment = {{"WEIR_PLAN", plan_file}},
              .share_cores = plan.placement.oversubscribe || plan.placement.pus_of.empty()};
   if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
+  const std::string summary_file = folder.file("sessions.json");
+  if (!arguments.dry_run && !arguments.recording.off) job.environment["WEIR_SUMMARY_FILE"] = summary_file;
   std::vector<std::string> variables;
   for (const auto& [name, value] : job.environment) variables.push_back(name);
   WEIR_ASSIGN(const LauncherCommand launcher, launcher_for(plan, rank_file, variables));
@@ -148,14 +178,16 @@ Result<int> run(const Arguments& arguments) {
   if (plan.placement.pus_of.empty() && plan.placement.oversubscribe)
     fmt::print(stderr, "weir: {} are more than there are cores: they are not bound, and share them\n",
                who(plan));
-  return launch(job);
+  RecordingArguments recording = arguments.recording;
+  if (recording.configuration.empty() && !replay) recording.configuration = arguments.mapping.layout.mapping;
+  return launch_recorded(job, recording, arguments.program, summary_file, while_running);
 }
 
 }  // namespace
 
 void add_run_command(CLI::App& app, Context& context) {
   CLI::App* command =
-      app.add_subcommand("run", "Run a program under a plan: with I/O servers, where they help");
+      app.add_subcommand("run", "Run a program as a job that can be reported, under a plan if wanted");
   const auto arguments = std::make_shared<Arguments>();
   add_mapping_options(*command, arguments->mapping);
   command
@@ -163,6 +195,23 @@ void add_run_command(CLI::App& app, Context& context) {
                    "A plan saved by 'weir plan --emit json', in place of --mapping")
       ->option_text("FILE");
   command->add_flag("--summary", arguments->summary, "The program prints at its end what its I/O cost");
+  RecordingArguments& recording = arguments->recording;
+  command->add_flag("--no-record", recording.off, "Do not register the job, and sample no counters");
+  command
+      ->add_option(
+          "--store", recording.store,
+          "Where jobs are kept: a file or postgresql://... (default: WEIR_STORE, else the user's own)")
+      ->option_text("STORE");
+  command->add_option("--name", recording.name, "The job's name (default: the program's)")
+      ->option_text("NAME");
+  command
+      ->add_option("--configuration", recording.configuration,
+                   "What this run tries; runs of the same one are repetitions when runs are compared")
+      ->option_text("WORDS");
+  command->add_option("--interval", recording.interval, "From one sample of the counters to the next")
+      ->option_text("TIME")
+      ->capture_default_str();
+  command->add_flag("--report", recording.report, "At the end the whole summary, not one line");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the plan and the launch command, and run nothing");
   command->add_option("program", arguments->program, "The program and its arguments, behind --")
@@ -170,11 +219,13 @@ void add_run_command(CLI::App& app, Context& context) {
   command->footer(
       mappings_help() +
       "\n"
+      "The job and its counters go to a store, from which 'weir report' tells about it. "
       "The exit code is the program's. The plan reaches it by WEIR_PLAN. On several hosts the plan is put "
       "into "
       "the\ncurrent folder, which they must share.\n"
       "\n"
       "Examples:\n"
+      "  weir run -- mpirun -n 4 ./app && weir report last         a program as it is, and what its I/O did\n"
       "  weir run --mapping consecutive -n 4 -- ./app input.nml    4 compute ranks and 4 I/O servers\n"
       "  weir run --mapping consecutive -n 12 --ratio 4 --summary -- ./app\n"
       "  weir run --mapping thread -n 4 -- ./app                   an I/O thread in every rank\n"

@@ -1,5 +1,6 @@
 #include "terminal.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,14 @@ bool stdout_has_colors() {
            (refused == nullptr || *refused == '\0');
   }();
   return yes;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char* columns = std::getenv("COLUMNS");
+  const int number = columns == nullptr ? 0 : std::atoi(columns);
+  return number > 0 ? static_cast<std::size_t>(number) : 80;
 }
 
 std::string styled(std::string_view text, Style style) {

@@ -9,6 +9,8 @@ namespace weir::cli {
 
 bool stdout_has_colors();  // a terminal, TERM is not dumb, NO_COLOR is not set
 
+std::size_t terminal_width();  // of stdout, else COLUMNS, else 80
+
 enum class Style { bold, dim, green, red, yellow, cyan };
 std::string styled(std::string_view text, Style style);  // the text itself where stdout_has_colors() is false
 

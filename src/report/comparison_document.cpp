@@ -1,0 +1,102 @@
+// What is said of several configurations: the verdict, how sure it is, and the figures behind it.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/job_document.hpp"
+#include "report/quantity.hpp"
+
+namespace weir::report {
+
+namespace {
+
+using analysis::Candidate;
+using analysis::Evaluation;
+using analysis::is_known;
+
+std::string ratio(const analysis::Interval& interval) {
+  if (!is_known(interval.value)) return "-";
+  const std::string value = fmt::format("{:.2f}×", interval.value);
+  return is_known(interval.low) && is_known(interval.high)
+             ? fmt::format("{} ({:.2f} to {:.2f})", value, interval.low, interval.high)
+             : value;
+}
+
+Grid scores(const Evaluation& evaluation) {
+  Grid grid{.title = "Scores",
+            .note = fmt::format(
+                "Index: how many times as good as {}, over all metrics. Rank score: the mean of the "
+                "ranks, less is better",
+                evaluation.baseline),
+            .columns = {"run", "runs", "rank score", "index", "best by index", "throughput", "over baseline",
+                        "fastest"},
+            .numbers = {false, true, true, true, true, true, true, true}};
+  for (const Candidate& candidate : evaluation.candidates)
+    grid.rows.push_back({candidate.name, std::to_string(candidate.runs),
+                         fmt::format("{:.2f}", candidate.rank_score), ratio(candidate.index),
+                         format_share(candidate.chance_of_best), format_quantity(candidate.throughput, "B/s"),
+                         ratio(candidate.throughput_ratio), format_share(candidate.chance_of_fastest)});
+  return grid;
+}
+
+// In percent of the baseline, as measured.
+std::optional<Chart> effects(const Evaluation& evaluation) {
+  static constexpr double most = 1000;  // in percent: beyond that only "much more" can be seen
+  const auto percent = [](double value) { return is_known(value) ? std::min(most, (value - 1) * 100) : NAN; };
+  Chart chart{.title = fmt::format("Difference from {}", evaluation.baseline),
+              .y_label = "difference (%)",
+              .numbers = false};
+  for (const analysis::MetricWeight& weight : evaluation.weights) chart.categories.push_back(weight.name);
+  for (const Candidate& candidate : evaluation.candidates) {
+    if (candidate.name == evaluation.baseline || chart.series.size() >= max_series) continue;
+    Series series{.name = candidate.name};
+    bool ranges = true;
+    for (const analysis::Interval& effect : candidate.effects) {
+      series.values.push_back(percent(effect.value));
+      series.low.push_back(percent(effect.low));
+      series.high.push_back(percent(effect.high));
+      ranges = ranges && is_known(effect.low) && is_known(effect.high);
+    }
+    if (!ranges) series.low.clear(), series.high.clear();
+    chart.series.push_back(std::move(series));
+  }
+  if (!check(chart)) return std::nullopt;
+  return chart;
+}
+
+Grid stability(const Evaluation& evaluation) {
+  Grid grid{.title = "Who would win without one metric",
+            .columns = {"without", "winner", ""},
+            .numbers = {false, false, false}};
+  for (const auto& each : evaluation.leave_one_out)
+    grid.rows.push_back({each.metric, each.winner, each.same ? "the same" : "another"});
+  return grid;
+}
+
+Grid weights(const Evaluation& evaluation) {
+  Grid grid{.title = "What counts how much",
+            .note = evaluation.learned
+                        ? "Weights are learned: a metric counts as far as it goes with throughput"
+                        : "Equal weights; metrics that say the same share one vote",
+            .columns = {"metric", "weight", "goes with throughput"},
+            .numbers = {false, true, true}};
+  for (const analysis::MetricWeight& weight : evaluation.weights)
+    grid.rows.push_back({weight.name, format_share(weight.weight),
+                         is_known(weight.correlation) ? fmt::format("{:.2f}", weight.correlation) : "-"});
+  return grid;
+}
+
+}  // namespace
+
+ComparisonPage comparison_page(const Evaluation& evaluation) {
+  ComparisonPage page{.verdict = evaluation.meaning.empty() ? "" : evaluation.meaning.front(),
+                      .table = scores(evaluation),
+                      .chart = effects(evaluation)};
+  for (std::size_t i = 1; i < evaluation.meaning.size(); ++i)
+    page.sure += (i > 1 ? " " : "") + evaluation.meaning[i];
+  if (Grid grid = weights(evaluation); !grid.rows.empty()) page.details.push_back(std::move(grid));
+  if (Grid grid = stability(evaluation); !grid.rows.empty()) page.details.push_back(std::move(grid));
+  return page;
+}
+
+}  // namespace weir::report

@@ -1,0 +1,274 @@
+#include "job_recorder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "job_store.hpp"
+#include "report/quantity.hpp"
+#include "telemetry/source.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using telemetry::Nanoseconds;
+
+constexpr double write_every_seconds = 2;    // what a kill -9 can cost
+constexpr std::size_t most_points = 400000;  // kept while the store cannot be written; then the oldest go
+
+std::string user_name() {
+  if (const passwd* entry = ::getpwuid(::getuid()); entry != nullptr) return entry->pw_name;
+  return std::to_string(::getuid());
+}
+
+// When it started and who: sorts by time, and no two are the same on a host.
+std::string new_id(Nanoseconds now) {
+  const std::time_t seconds = now / 1000000000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32] = "";
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+  static int count = 0;  // one process may record several jobs within a second
+  ++count;
+  return count == 1 ? fmt::format("{}-{}", text, ::getpid())
+                    : fmt::format("{}-{}.{}", text, ::getpid(), count);
+}
+
+std::string shortened(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most);
+}
+
+// Signals are for the thread that waits for the program.
+class NoSignalsHere {
+ public:
+  NoSignalsHere() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~NoSignalsHere() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignalsHere(const NoSignalsHere&) = delete;
+  NoSignalsHere& operator=(const NoSignalsHere&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+struct JobRecorder::State {
+  explicit State(store::Store opened) : store(std::move(opened)) {}
+
+  store::Store store;  // of the sampling thread while that runs
+  store::Job job;
+  std::vector<std::unique_ptr<telemetry::Source>> sources;
+  std::chrono::duration<double> interval{1};
+  telemetry::Batch batch;
+  std::string problem;
+  std::size_t dropped = 0;
+  bool finished = false;
+
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool stop = false;
+  std::thread thread;
+
+  void sample() {
+    telemetry::Round round{.time = telemetry::now(), .batch = batch};
+    for (const auto& source : sources) source->sample(round);
+  }
+
+  void write() {
+    if (batch.points.empty()) return;
+    if (const Status written = store.write(batch); written) {
+      batch.clear();
+      return;
+    } else {
+      problem = written.error().message();
+    }
+    if (batch.points.size() <= most_points) return;
+    const std::size_t surplus = batch.points.size() - most_points / 2;
+    batch.points.erase(batch.points.begin(), batch.points.begin() + static_cast<std::ptrdiff_t>(surplus));
+    dropped += surplus;
+  }
+
+  void run() {
+    using Clock = std::chrono::steady_clock;
+    const auto step = std::chrono::duration_cast<Clock::duration>(interval);
+    auto next = Clock::now();
+    auto next_write = next + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(write_every_seconds));
+    std::unique_lock lock(mutex);
+    while (!stop) {
+      next += step;
+      if (const auto now = Clock::now(); next < now) next = now + step;  // after a pause: no bunch of samples
+      if (wake.wait_until(lock, next, [&] { return stop; })) break;
+      lock.unlock();
+      sample();
+      if (Clock::now() >= next_write) {
+        write();
+        next_write = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(write_every_seconds));
+      }
+      lock.lock();
+    }
+  }
+
+  void end_thread() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+    }
+    wake.notify_all();
+    if (thread.joinable()) thread.join();
+  }
+};
+
+JobRecorder::JobRecorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<JobRecorder>> JobRecorder::start(const RecordingSettings& settings) {
+  WEIR_ASSIGN(store::Store store, open_job_store(settings.store, store::Access::create));
+  auto state = std::make_unique<State>(std::move(store));
+  const std::string host = telemetry::host_name();
+  for (const telemetry::SourceEntry& entry : telemetry::source_table()) {
+    if (std::find(settings.sources.begin(), settings.sources.end(), entry.name) == settings.sources.end())
+      continue;
+    auto source = entry.make({.node = host});
+    source->rescan();
+    if (source->components() > 0) state->sources.push_back(std::move(source));
+  }
+  state->interval = std::chrono::duration<double>(settings.interval_seconds);
+
+  const Nanoseconds now = telemetry::now();
+  constexpr std::size_t longest_text = 1000;
+  store::Job& job = state->job;
+  job.id = new_id(now);
+  job.user = user_name();
+  job.name = !settings.name.empty()   ? settings.name
+             : settings.words.empty() ? "job"
+                                      : std::filesystem::path(settings.words.front()).filename().string();
+  job.state = store::JobState::running;
+  job.submit_ns = job.start_ns = now;
+  job.nodes = {host};
+  job.node_count = 1;
+  job.labels = marks_of_this_process();
+  job.labels["command"] = shortened(fmt::format("{}", fmt::join(settings.words, " ")), longest_text);
+  if (!settings.configuration.empty()) job.labels["configuration"] = settings.configuration;
+  state->sample();
+  WEIR_TRY(state->store.put(job));
+  state->write();
+  {
+    const NoSignalsHere around;
+    state->thread = std::thread([raw = state.get()] { raw->run(); });
+  }
+  return std::unique_ptr<JobRecorder>(new JobRecorder(std::move(state)));
+}
+
+JobRecorder::~JobRecorder() {
+  if (state_->finished) return;
+  (void)finish(store::JobState::cancelled, {});
+}
+
+const std::string& JobRecorder::id() const {
+  return state_->job.id;
+}
+
+Result<store::Job> JobRecorder::finish(store::JobState state, const std::map<std::string, double>& figures) {
+  state_->finished = true;
+  const Nanoseconds end = telemetry::now();
+  state_->end_thread();
+  state_->sample();
+  state_->write();
+  WEIR_TRY(state_->store.finish(state_->job.id, state, end, figures));
+  return state_->store.job(state_->job.id);
+}
+
+std::string JobRecorder::problem() const {
+  if (state_->batch.points.empty() && state_->dropped == 0) return {};
+  return fmt::format("{} samples were not stored: {}", state_->batch.points.size() + state_->dropped,
+                     state_->problem);
+}
+
+Result<std::map<std::string, double>> session_figures(const std::string& path) {
+  std::map<std::string, double> figures;
+  if (path.empty() || !std::filesystem::exists(path)) return figures;
+  WEIR_ASSIGN(const std::string text, read_text(path));
+  double storing = 0;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    WEIR_ASSIGN(const Json json,
+                in(parse_json(std::string_view(text).substr(from, end - from)), "read", path));
+    from = end + 1;
+    WEIR_ASSIGN(const JsonObject session, JsonObject::of(json, "the session"));
+    WEIR_ASSIGN(const double bytes, session.number("bytes"));
+    WEIR_ASSIGN(const double visible, session.number("visible_seconds"));
+    WEIR_ASSIGN(const double stored, session.number("storing_seconds"));
+    figures[std::string(store::figure::bytes_written)] += bytes;
+    figures[std::string(store::figure::io_seconds)] += visible;
+    figures["storing_seconds"] += stored;
+    storing += stored;
+  }
+  if (storing > 0) {
+    const double visible = figures[std::string(store::figure::io_seconds)];
+    figures[std::string(store::figure::write_throughput)] =
+        figures[std::string(store::figure::bytes_written)] / storing;
+    figures["hidden_share"] = std::clamp(1 - visible / storing, 0.0, 1.0);
+  }
+  return figures;
+}
+
+std::map<std::string, double> child_figures() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return {};
+  constexpr double block = 512;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return {{std::string(store::figure::bytes_written), static_cast<double>(usage.ru_oublock) * block},
+          {std::string(store::figure::bytes_read), static_cast<double>(usage.ru_inblock) * block},
+          {"cpu_seconds", seconds(usage.ru_utime) + seconds(usage.ru_stime)}};
+}
+
+store::JobState state_of_exit(int code, bool interrupted) {
+  if (code == 0) return store::JobState::completed;
+  if (interrupted || code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP)
+    return store::JobState::cancelled;
+  return store::JobState::failed;
+}
+
+std::string one_line(const store::Job& job) {
+  const double elapsed = static_cast<double>(job.end_ns - job.start_ns) * 1e-9;
+  std::string text =
+      fmt::format("job {} {} in {}", job.id, store::to_string(job.state), report::format_duration(elapsed));
+  const auto figure = [&](std::string_view name) {
+    const auto found = job.figures.find(std::string(name));
+    return found == job.figures.end() ? 0.0 : found->second;
+  };
+  std::vector<std::string> parts;
+  if (const double bytes = figure(store::figure::bytes_written); bytes > 0)
+    parts.push_back(report::format_quantity(bytes, "B") + " written");
+  if (const double bytes = figure(store::figure::bytes_read); bytes > 0)
+    parts.push_back(report::format_quantity(bytes, "B") + " read");
+  if (const double seconds = figure(store::figure::io_seconds); seconds > 0 && elapsed > 0)
+    parts.push_back(fmt::format("{} of it in I/O ({})", report::format_duration(seconds),
+                                report::format_share(seconds / elapsed)));
+  return parts.empty() ? text : fmt::format("{}: {}", text, fmt::join(parts, ", "));
+}
+
+}  // namespace weir::cli

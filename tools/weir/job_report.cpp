@@ -1,0 +1,153 @@
+#include "job_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "analysis/analyse.hpp"
+#include "core/file.hpp"
+#include "core/json.hpp"
+#include "job_store.hpp"
+#include "report/job_document.hpp"
+#include "report/quantity.hpp"
+#include "report/text.hpp"
+#include "telemetry/source.hpp"
+#include "terminal.hpp"
+#include "version_info.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+constexpr std::size_t most_listed = 20;
+
+// A job whose `weir run` was killed is not running. A store that cannot be written is read as it is.
+Result<store::Store> open_settled(const std::string& wanted) {
+  WEIR_ASSIGN(const std::string location, store_location(wanted));
+  auto writable = open_job_store(location, store::Access::write);
+  if (writable) {
+    if (settle_lost_jobs(*writable)) return writable;
+  } else if (writable.error().code == ErrorCode::not_found) {
+    return writable;
+  }
+  return open_job_store(location, store::Access::read);
+}
+
+std::string bytes_of(const store::Job& job) {
+  const auto found = job.figures.find(std::string(store::figure::bytes_written));
+  return found == job.figures.end() ? "-" : report::format_quantity(found->second, "B");
+}
+
+double elapsed_of(const store::Job& job) {
+  const std::int64_t end = job.end_ns != 0 ? job.end_ns : telemetry::now();
+  return job.start_ns == 0 ? analysis::unknown : static_cast<double>(end - job.start_ns) * 1e-9;
+}
+
+Status list_jobs(store::Store& store, const JobReportArguments& arguments) {
+  WEIR_ASSIGN(const std::vector<store::Job> jobs, store.jobs({.at_most = most_listed, .with_nodes = false}));
+  if (!arguments.json.empty()) {
+    Json list = Json::array();
+    for (const store::Job& job : jobs)
+      list.push_back({{"id", job.id},
+                      {"name", job.name},
+                      {"user", job.user},
+                      {"state", store::to_string(job.state)},
+                      {"start_ns", job.start_ns},
+                      {"end_ns", job.end_ns},
+                      {"figures", job.figures}});
+    const std::string text = Json{{"weir_jobs", 1}, {"jobs", std::move(list)}}.dump(
+                                 2, ' ', false, Json::error_handler_t::replace) +
+                             "\n";
+    if (arguments.json != "-") return write_text_atomically(arguments.json, text);
+    fmt::print("{}", text);
+    return {};
+  }
+  if (jobs.empty()) {
+    fmt::print("No jobs yet: 'weir run -- PROGRAM' adds one.\n");
+    return {};
+  }
+  using Align = Table::Align;
+  Table table({"job", "name", "state", "started", "elapsed", "written"},
+              {Align::left, Align::left, Align::left, Align::left, Align::right, Align::right});
+  for (const store::Job& job : jobs) {
+    constexpr std::size_t widest = 32;
+    table.add({report::clean(job.id), report::shorten_columns(report::clean(job.name), widest),
+               std::string(store::to_string(job.state)), report::format_time(job.start_ns),
+               report::format_duration(elapsed_of(job)), bytes_of(job)});
+  }
+  fmt::print("{}\n{}\n", table.text(),
+             styled("weir report JOB shows one of them, weir report last the latest.", Style::dim));
+  return {};
+}
+
+Status write_files(const report::Document& document, const JobReportArguments& arguments) {
+  const auto said = [](const std::string& what) { fmt::print(stderr, "weir: wrote {}\n", what); };
+  if (!arguments.html.empty()) {
+    WEIR_ASSIGN(const std::string page, report::render_html(document));
+    WEIR_TRY(write_text_atomically(arguments.html, page));
+    said(arguments.html);
+  }
+  if (!arguments.csv.empty()) {
+    WEIR_ASSIGN(const auto files, report::save_csv(document, arguments.csv));
+    said(fmt::format("{} files to {}", files.size(), arguments.csv));
+  }
+  if (!arguments.png.empty()) {
+    WEIR_ASSIGN(const auto files, report::save_png(document, arguments.png));
+    said(fmt::format("{} pictures to {}", files.size(), arguments.png));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<report::Document> make_report(const JobReportArguments& arguments) {
+  WEIR_ASSIGN(store::Store store, open_settled(arguments.store));
+  analysis::AnalyseOptions options{.target_scale = arguments.target_scale};
+  if (!arguments.thresholds.empty()) {
+    WEIR_ASSIGN(options.thresholds, analysis::load_thresholds(arguments.thresholds));
+  }
+  std::vector<std::string> ids;
+  for (const std::string& word : arguments.jobs) {
+    WEIR_ASSIGN(std::string id, find_job(store, word));
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
+  }
+  WEIR_ASSIGN(const analysis::ServerFinder servers, analysis::read_servers(store));
+  std::vector<analysis::JobAnalysis> jobs;
+  for (const std::string& id : ids) {
+    WEIR_ASSIGN(analysis::JobAnalysis job,
+                in(analysis::analyse(store, servers, id, options), "analyse job " + id));
+    jobs.push_back(std::move(job));
+  }
+  report::Document document = report::job_document(jobs);
+  document.made_by = version_text;
+  document.made_at = report::format_time(telemetry::now());
+  return document;
+}
+
+Status write_report(const report::Document& document, const JobReportArguments& arguments) {
+  WEIR_TRY(write_files(document, arguments));
+  if (arguments.json == "-") {
+    fmt::print("{}\n", report::to_json(document).dump(2, ' ', false, Json::error_handler_t::replace));
+    return {};
+  }
+  if (!arguments.json.empty()) {
+    WEIR_TRY(write_text_atomically(
+        arguments.json,
+        report::to_json(document).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
+  }
+  fmt::print("{}",
+             report::render_summary(document, {.width = terminal_width(), .colour = stdout_has_colors()}));
+  return {};
+}
+
+Status report_jobs(const JobReportArguments& arguments) {
+  if (arguments.jobs.empty()) {
+    WEIR_ASSIGN(store::Store store, open_settled(arguments.store));
+    return list_jobs(store, arguments);
+  }
+  WEIR_ASSIGN(const report::Document document, make_report(arguments));
+  return write_report(document, arguments);
+}
+
+}  // namespace weir::cli
