@@ -16,6 +16,7 @@ void add_version_command(CLI::App& app, Context& context);
 void add_platform_command(CLI::App& app, Context& context);
 void add_plan_command(CLI::App& app, Context& context);
 void add_completion_command(CLI::App& app, Context& context);
+void add_collect_command(CLI::App& app, Context& context);
 // Only in a build with MPI.
 void add_ls_command(CLI::App& app, Context& context);
 void add_cat_command(CLI::App& app, Context& context);
