@@ -144,7 +144,7 @@ void print_sources(const Collector& collector, bool json) {
 }
 
 void print_overhead(Collector& collector, double interval, bool json) {
-  constexpr double seconds = 1;
+  constexpr double seconds = 2;
   constexpr double usual_counters = 50;
   const Overhead overhead = collector.measure(seconds);
   const double microseconds = overhead.round_seconds * 1e6;

@@ -42,8 +42,7 @@ void add_collect_command(CLI::App& app, Context& context) {
       ->option_text("NAME");
   sub->add_option("--root", arguments->root, "Read below this folder instead of /")->option_text("FOLDER");
   sub->add_flag("--list", arguments->list, "Say what would be sampled here");
-  sub->add_flag("--overhead", arguments->overhead,
-                "Measure what sampling costs here, for a second, and say it");
+  sub->add_flag("--overhead", arguments->overhead, "Measure for two seconds what sampling costs here");
   sub->add_flag("--json", arguments->json, "What is said about it, as JSON");
   sub->footer(
       "Sources:\n" + describe_sources() +
