@@ -71,8 +71,6 @@ Status SpooledStore::write(const telemetry::Batch& batch) {
     if (options_.tell) options_.tell("store is away, samples go to the spool: " + written.error().message());
     store_.reset();
     next_try_ = std::chrono::steady_clock::now() + options_.retry;
-  } else if (options_.path.empty()) {
-    return reach();
   }
   return write_to_spool(batch);
 }
