@@ -130,6 +130,7 @@ Status ingest_synthetic(store::Store& store, const IngestRequest& request, Inges
   options.interval = static_cast<telemetry::Nanoseconds>(request.interval_seconds * 1e9);
   options.intervals = static_cast<std::uint64_t>(request.intervals);
   options.seed = static_cast<std::uint64_t>(request.seed);
+  options.whole_machine = !request.jobs_only;
   WEIR_ASSIGN(const store::SyntheticTally tally, store::write_k_computer(store, options));
   log.count("nodes", tally.nodes);
   log.count("jobs", tally.jobs);

@@ -32,7 +32,8 @@ struct IngestRequest {
   std::int64_t intervals = 90;
   double interval_seconds = 60;
   std::int64_t seed = 1;
-  std::string answers;  // a file for what was planted
+  bool jobs_only = false;  // only the part of the machine that serves a job
+  std::string answers;     // a file for what was planted
 
   bool json = false;
   bool quiet = false;

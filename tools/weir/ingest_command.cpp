@@ -90,6 +90,9 @@ void add_ingest_command(CLI::App& app, Context& context) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group("Synthetic sites");
+  sub->add_flag("--jobs-only", request->jobs_only,
+                "Only the part of the machine that serves a job: smaller, and sooner done")
+      ->group("Synthetic sites");
   sub->add_option("--answers", request->answers,
                   "Write to this file what is wrong with which job; the store does not say")
       ->option_text("FILE")

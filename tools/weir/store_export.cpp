@@ -19,7 +19,7 @@ namespace weir::cli {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string field = "\"";
   for (const char c : text) {
@@ -81,8 +81,8 @@ Result<std::uint64_t> export_samples(store::Store& store, const StoreRequest& re
   std::uint64_t samples = 0;
   const auto write = [&](const telemetry::Series& series) -> Status {
     const std::string key =
-        fmt::format("{},{},{},{}", telemetry::counter(series.key.counter).name, quoted(series.key.node),
-                    quoted(series.key.component), quoted(series.key.job));
+        fmt::format("{},{},{},{}", telemetry::counter(series.key.counter).name, csv_field(series.key.node),
+                    csv_field(series.key.component), csv_field(series.key.job));
     for (std::size_t i = 0; i < series.times.size(); ++i)
       WEIR_TRY(file.line(fmt::format("{},{},{}", series.times[i], key, series.values[i])));
     samples += series.times.size();
@@ -105,22 +105,22 @@ Result<std::uint64_t> export_jobs(store::Store& store, const StoreRequest& reque
   WEIR_ASSIGN(CsvFile file, CsvFile::open(request.jobs_csv));
   std::string titles = "id,user,name,state,submit,start,end,nodes,shape";
   for (const std::set<std::string>* names : {&figures, &labels}) {
-    for (const std::string& name : *names) titles += "," + quoted(name);
+    for (const std::string& name : *names) titles += "," + csv_field(name);
   }
   WEIR_TRY(file.line(titles));
   const auto time = [](std::int64_t ns) { return ns == 0 ? std::string() : telemetry::format_log_time(ns); };
   for (const store::Job& job : jobs) {
-    std::string line =
-        fmt::format("{},{},{},{},{},{},{},{},{}", quoted(job.id), quoted(job.user), quoted(job.name),
-                    to_string(job.state), time(job.submit_ns), time(job.start_ns), time(job.end_ns),
-                    quoted(job.nodes.empty() ? "" : format_host_list(job.nodes)), fmt::join(job.shape, "x"));
+    std::string line = fmt::format(
+        "{},{},{},{},{},{},{},{},{}", csv_field(job.id), csv_field(job.user), csv_field(job.name),
+        to_string(job.state), time(job.submit_ns), time(job.start_ns), time(job.end_ns),
+        csv_field(job.nodes.empty() ? "" : format_host_list(job.nodes)), fmt::join(job.shape, "x"));
     for (const std::string& name : figures) {
       const auto found = job.figures.find(name);
       line += found == job.figures.end() ? "," : fmt::format(",{}", found->second);
     }
     for (const std::string& name : labels) {
       const auto found = job.labels.find(name);
-      line += found == job.labels.end() ? "," : "," + quoted(found->second);
+      line += found == job.labels.end() ? "," : "," + csv_field(found->second);
     }
     WEIR_TRY(file.line(line));
   }
@@ -133,10 +133,10 @@ Result<std::uint64_t> export_nodes(store::Store& store, const StoreRequest& requ
   WEIR_ASSIGN(CsvFile file, CsvFile::open(request.nodes_csv));
   WEIR_TRY(file.line("name,role,rack,coordinates,targets,servers"));
   for (const store::Node& node : nodes)
-    WEIR_TRY(file.line(fmt::format("{},{},{},{},{},{}", node.name, to_string(node.role), quoted(node.rack),
+    WEIR_TRY(file.line(fmt::format("{},{},{},{},{},{}", node.name, to_string(node.role), csv_field(node.rack),
                                    fmt::join(node.coordinates, " "),
-                                   quoted(fmt::format("{}", fmt::join(node.targets, " "))),
-                                   quoted(fmt::format("{}", fmt::join(node.servers, " "))))));
+                                   csv_field(fmt::format("{}", fmt::join(node.targets, " "))),
+                                   csv_field(fmt::format("{}", fmt::join(node.servers, " "))))));
   WEIR_TRY(file.finish());
   return nodes.size();
 }
