@@ -213,6 +213,9 @@ Result<TokioTally> export_tokio(Store& store, const std::string& path, const Tok
   const QuietHdf5 quiet;
   const auto work = [&]() -> Result<TokioTally> {
     WEIR_ASSIGN(const Rows rows, rows_of(store, options));
+    std::error_code error;
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+      return fail(ErrorCode::invalid_argument, "this is no file that could be replaced");
     const std::string part = path + ".part";
     // Attributes over 64 KiB, such as the names of 5,184 targets, need the later formats.
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

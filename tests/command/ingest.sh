@@ -54,8 +54,9 @@ expect 2 'only http://' "$weir" ingest --store a.db --prometheus https://localho
 if command -v python3 >/dev/null; then
   python3 - "$data" "$work/port" <<'PY' &
 import http.server, os, sys, functools
+http.server.SimpleHTTPRequestHandler.log_message = lambda *a: None
 handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
-handler.log_message = lambda *a: None
+
 server = http.server.HTTPServer(("127.0.0.1", 0), handler)
 open(sys.argv[2] + ".part", "w").write(str(server.server_port))
 os.rename(sys.argv[2] + ".part", sys.argv[2])

@@ -39,7 +39,12 @@ class CsvFile {
       file.stream_.reset(stdout);
       return file;
     }
-    file.stream_.reset(std::fopen((path + ".part").c_str(), "w"));
+    // A device or a pipe is written to; only a file can be replaced by a whole one.
+    std::error_code error;
+    const auto kind = std::filesystem::status(path, error).type();
+    file.replaces_ =
+        kind == std::filesystem::file_type::regular || kind == std::filesystem::file_type::not_found;
+    file.stream_.reset(std::fopen((file.replaces_ ? path + ".part" : path).c_str(), "w"));
     if (!file.stream_) return fail_errno(errno, "create", path);
     return file;
   }
@@ -53,7 +58,7 @@ class CsvFile {
     if (std::fflush(stream_.get()) != 0) return fail_errno(errno, "write", path_);
     if (path_ == "-") return {};
     if (std::fclose(stream_.release()) != 0) return fail_errno(errno, "write", path_);
-    return rename_path(path_ + ".part", path_);
+    return replaces_ ? rename_path(path_ + ".part", path_) : Status();
   }
 
  private:
@@ -63,6 +68,7 @@ class CsvFile {
     }
   };
   std::string path_;
+  bool replaces_ = false;
   std::unique_ptr<std::FILE, Close> stream_;
 };
 
