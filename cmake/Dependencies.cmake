@@ -19,6 +19,13 @@ pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(libcrypto REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
+
+set(WEIR_HAVE_POSTGRESQL FALSE)
+pkg_check_modules(libpq IMPORTED_TARGET libpq)
+if(libpq_FOUND)
+  set(WEIR_HAVE_POSTGRESQL TRUE)
+endif()
 
 set(WEIR_HAVE_MPI FALSE)
 if(NOT WEIR_MPI STREQUAL "none")
@@ -85,7 +92,7 @@ elseif(NOT WEIR_CAIRO STREQUAL "off")
   endif()
 endif()
 
-message(STATUS "Weir: MPI ${WEIR_HAVE_MPI} (${WEIR_MPI_FAMILY}), HDF5 ${WEIR_HAVE_HDF5}, ADIOS2 ${WEIR_HAVE_ADIOS2}, Cairo ${WEIR_HAVE_CAIRO}")
+message(STATUS "Weir: MPI ${WEIR_HAVE_MPI} (${WEIR_MPI_FAMILY}), HDF5 ${WEIR_HAVE_HDF5}, ADIOS2 ${WEIR_HAVE_ADIOS2}, Cairo ${WEIR_HAVE_CAIRO}, PostgreSQL ${WEIR_HAVE_POSTGRESQL}")
 
 add_library(weir_build_flags INTERFACE)
 target_compile_options(weir_build_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wno-sign-conversion

@@ -52,6 +52,8 @@ int run(int argc, char** argv) {
 #endif
   add_plan_command(app, context);
   add_platform_command(app, context);
+  add_ingest_command(app, context);
+  add_store_command(app, context);
   add_collect_command(app, context);
   add_version_command(app, context);
   add_completion_command(app, context);
