@@ -50,6 +50,14 @@ double inside(const TimeWindow& window, const Interval& interval) {
   return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0.0;
 }
 
+// A sample from before the job alone says nothing of it.
+bool any_inside(const TimeWindow& window, const std::vector<Interval>& intervals) {
+  return std::any_of(intervals.begin(), intervals.end(), [&](const Interval& interval) {
+    const auto [low, high] = std::minmax(interval.begin, interval.end);
+    return high > window.from && low < window.to;
+  });
+}
+
 }  // namespace
 
 double CounterParts::amount() const {
@@ -191,6 +199,7 @@ void Observations::take_growth(const Series& series) {
     counter.elsewhere += telemetry::growth(intervals, window_.from, window_.to).amount;
     return;
   }
+  if (!any_inside(window_, intervals)) return;
   if (counter.total.size() == 0) counter.total = Bins(window_, most_timeline_bins);
   Part part{.node = series.key.node, .component = series.key.component, .over_time = {}};
   const bool over_time = has_parts_over_time(series.key.counter);
@@ -228,6 +237,10 @@ void Observations::take_mean(const Series& series, bool is_sum) {
   const Series* starts = starts_of(series.key);
   const std::vector<Interval> sums = telemetry::intervals(is_sum ? series : other, {}, starts);
   const std::vector<Interval> counts = telemetry::intervals(is_sum ? other : series, {}, starts);
+  if (!any_inside(window_, counts)) {
+    waiting_.erase(found);
+    return;
+  }
   MeanParts& mean = means_[pair.sum];
   if (mean.total.size() == 0) mean.total = Bins(window_, most_timeline_bins);
   MeanPart part{.node = series.key.node};
