@@ -73,8 +73,9 @@ double CounterParts::seconds() const {
   return sum;
 }
 
-Observations::Observations(TimeWindow window, const Serving& serving, std::vector<std::string> own_nodes)
-    : window_(window) {
+Observations::Observations(TimeWindow window, const Serving& serving, std::vector<std::string> own_nodes,
+                           double gap_periods)
+    : window_(window), how_{.gap_factor = gap_periods} {
   for (const store::Node& server : serving.servers) {
     servers_.insert(server.name);
     if (node_set_.insert(server.name).second) nodes_.push_back(server.name);
@@ -193,7 +194,7 @@ Completeness Observations::completeness() const {
 }
 
 void Observations::take_growth(const Series& series) {
-  const std::vector<Interval> intervals = telemetry::intervals(series, {}, starts_of(series.key));
+  const std::vector<Interval> intervals = telemetry::intervals(series, how_, starts_of(series.key));
   CounterParts& counter = growth_[series.key.counter];
   if (!is_ours(series.key)) {
     counter.elsewhere += telemetry::growth(intervals, window_.from, window_.to).amount;
@@ -214,8 +215,10 @@ void Observations::take_growth(const Series& series) {
     const double amount = static_cast<double>(interval.difference) * seconds / interval.seconds();
     part.amount += amount;
     part.seconds += seconds;
-    part.peak_amount = std::max(part.peak_amount, amount);
-    if (interval.has_rate()) part.peak_rate = std::max(part.peak_rate, interval.rate());
+    if (interval.has_rate()) {  // a gap is no interval of sampling, however much it grew
+      part.peak_amount = std::max(part.peak_amount, amount);
+      part.peak_rate = std::max(part.peak_rate, interval.rate());
+    }
     counter.total.add(interval);
     if (over_time) part.over_time.add(interval);
   }
@@ -235,8 +238,8 @@ void Observations::take_mean(const Series& series, bool is_sum) {
   }
   const Series& other = found->second;
   const Series* starts = starts_of(series.key);
-  const std::vector<Interval> sums = telemetry::intervals(is_sum ? series : other, {}, starts);
-  const std::vector<Interval> counts = telemetry::intervals(is_sum ? other : series, {}, starts);
+  const std::vector<Interval> sums = telemetry::intervals(is_sum ? series : other, how_, starts);
+  const std::vector<Interval> counts = telemetry::intervals(is_sum ? other : series, how_, starts);
   if (!any_inside(window_, counts)) {
     waiting_.erase(found);
     return;
@@ -266,7 +269,7 @@ void Observations::take_mean(const Series& series, bool is_sum) {
 void Observations::take_job(const Series& series) {
   if (!is_ours(series.key)) return;
   const auto grown =
-      telemetry::growth(telemetry::intervals(series, {}, starts_of(series.key)), window_.from, window_.to);
+      telemetry::growth(telemetry::intervals(series, how_, starts_of(series.key)), window_.from, window_.to);
   // A job that began after the counter's last sample before it has no earlier sample: what it says first, it
   // moved since.
   double before = 0;
