@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "analysis/analyse.hpp"
@@ -41,6 +42,20 @@ double cpu_seconds() {
   const rusage usage = used();
   return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
          1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// Memory of our own in MB, at most so far: pages of the store's file, which is mapped, belong to the system's
+// cache.
+long own_peak() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  long peak = 0;
+  long mapped = 0;
+  while (status >> word) {
+    if (word == "VmHWM:") status >> peak;
+    if (word == "RssFile:") status >> mapped;
+  }
+  return (peak - mapped) / 1024;
 }
 
 template <class T>
@@ -87,12 +102,15 @@ void analyse_all(const std::string& path) {
   for (const store::Job& job : jobs) {
     const double start = now();
     const double cpu = cpu_seconds();
-    const analysis::JobAnalysis result = must(analysis::analyse(store, job.id));
+    const analysis::ServerFinder finder = must(analysis::read_servers(store));
+    const double found = cpu_seconds();
+    const analysis::JobAnalysis result = must(analysis::analyse(store, finder, job.id));
     fmt::print(
-        "job {:<10} {:>6.0f} s long, {:>4} OSTs, {:>9} samples: {:>6.2f} s, {:>6.2f} s of processor, peak "
-        "{:>4} MB, {} findings\n",
+        "job {:<8} {:>6.0f} s long, {:>4} OSTs, {:>8} samples: {:>5.2f} s; processor {:>5.2f} s, of which "
+        "{:>4.2f} s for the node table; "
+        "{:>4} MB; {} findings\n",
         job.id, result.job.elapsed_seconds, result.job.targets, result.completeness.samples, now() - start,
-        cpu_seconds() - cpu, used().ru_maxrss / 1024, result.insights.size());
+        cpu_seconds() - cpu, found - cpu, own_peak(), result.insights.size());
   }
 }
 

@@ -59,7 +59,7 @@ expect 0 'Nothing moved more bytes per second than tuned' "$weir" report --score
 printf 'configuration,m\na,1\nb,x\n' > bad.csv
 expect 2 "bad.csv:3.*'x' is not a number" "$weir" report --score-table bad.csv
 expect 2 '0.1 is not a rank.*--measured' "$weir" report --score-table runs.csv
-expect 2 "no run is of the baseline 'tunde'.*did you mean 'tuned'" "$weir" report --score-table runs.csv --measured --baseline tunde
+expect 2 "no run is of the baseline 'tnued'.*original or tuned" "$weir" report --score-table runs.csv --measured --baseline tnued
 expect 1 'nowhere.csv' "$weir" report --score-table nowhere.csv
 expect 1 'No such file' "$weir" report --score-table "$data/scores/table_6_1.csv" --json missing/folder/out.json
 printf 'configuration,m\n\xff\xfe,1\nb,2\n' > bytes.csv
