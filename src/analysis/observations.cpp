@@ -50,6 +50,19 @@ double inside(const TimeWindow& window, const Interval& interval) {
   return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0.0;
 }
 
+// Growth within the window of a counter of which nothing else is asked; where it falls, it began anew.
+double plain_growth(const TimeWindow& window, const Series& series) {
+  double sum = 0;
+  for (std::size_t i = 1; i < series.times.size(); ++i) {
+    const Interval interval{.begin = series.times[i - 1], .end = series.times[i]};
+    if (series.values[i] <= series.values[i - 1] || interval.end <= interval.begin) continue;
+    const auto difference = static_cast<double>(series.values[i] - series.values[i - 1]);
+    const bool whole = interval.begin >= window.from && interval.end <= window.to;
+    sum += whole ? difference : difference * inside(window, interval) / interval.seconds();
+  }
+  return sum;
+}
+
 // A sample from before the job alone says nothing of it.
 bool any_inside(const TimeWindow& window, const std::vector<Interval>& intervals) {
   return std::any_of(intervals.begin(), intervals.end(), [&](const Interval& interval) {
@@ -194,12 +207,14 @@ Completeness Observations::completeness() const {
 }
 
 void Observations::take_growth(const Series& series) {
-  const std::vector<Interval> intervals = telemetry::intervals(series, how_, starts_of(series.key));
   CounterParts& counter = growth_[series.key.counter];
   if (!is_ours(series.key)) {
-    counter.elsewhere += telemetry::growth(intervals, window_.from, window_.to).amount;
+    counter.elsewhere += plain_growth(window_, series);
     return;
   }
+  const telemetry::Nanoseconds period = telemetry::sampling_period(series.times);
+  const std::vector<Interval> intervals =
+      telemetry::intervals(series, {.period = period, .gap_factor = how_.gap_factor}, starts_of(series.key));
   if (!any_inside(window_, intervals)) return;
   if (counter.total.size() == 0) counter.total = Bins(window_, most_timeline_bins);
   Part part{.node = series.key.node, .component = series.key.component, .over_time = {}};
@@ -222,7 +237,6 @@ void Observations::take_growth(const Series& series) {
     counter.total.add(interval);
     if (over_time) part.over_time.add(interval);
   }
-  const telemetry::Nanoseconds period = telemetry::sampling_period(series.times);
   counter.period = std::max(counter.period, period);
   ++periods_[period];
   counter.parts.push_back(std::move(part));
