@@ -31,7 +31,7 @@ std::string all_of(const JobAnalysis& job) {
 class Blind : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Blind, EveryFaultIsFoundAndNoneInvented) {
-  const store::SyntheticOptions options{.seed = GetParam(), .whole_machine = false};
+  const store::SyntheticOptions options{.intervals = 45, .seed = GetParam(), .whole_machine = false};
   Site folder;
   auto store = store::Store::open((folder.folder() / "k.db").string());
   ASSERT_TRUE(store) << store.error().message();
