@@ -42,13 +42,18 @@ Result<std::vector<std::int64_t>> SeriesIndex::numbers(Database& database,
   std::vector<std::int64_t> numbers(names.size(), 0);
   std::vector<std::size_t> unknown;
   std::string text;
+  std::size_t next = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     cached_name(text, names[i]);
-    if (const auto found = known_.find(std::string_view(text)); found != known_.end()) {
-      numbers[i] = found->second;
-    } else {
-      unknown.push_back(i);
+    if (next >= entries_.size() || entries_[next].name != text) {
+      const auto found = known_.find(text);
+      if (found == known_.end()) {
+        unknown.push_back(i);
+        continue;
+      }
+      next = found->second;
     }
+    numbers[i] = entries_[next++].number;
   }
   if (unknown.empty()) return numbers;
   const auto look_up = [&]() -> Status {
@@ -69,10 +74,15 @@ Result<std::vector<std::int64_t>> SeriesIndex::numbers(Database& database,
     return {};
   };
   WEIR_TRY(in_transaction(database, look_up));
-  if (known_.size() + unknown.size() > most_known) known_.clear();
+  if (entries_.size() + unknown.size() > most_known) {
+    known_.clear();
+    entries_.clear();
+  }
   for (const std::size_t i : unknown) {
     cached_name(text, names[i]);
-    known_.emplace(text, numbers[i]);
+    if (known_.contains(text)) continue;  // twice in this call
+    entries_.push_back({text, numbers[i]});
+    known_.emplace(entries_.back().name, entries_.size() - 1);
   }
   return numbers;
 }

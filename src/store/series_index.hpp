@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <span>
 #include <string>
@@ -44,11 +45,14 @@ class SeriesIndex {
   static Result<std::vector<Found>> find(Database& database, const SeriesQuery& query);
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  struct Entry {
+    std::string name;
+    std::int64_t number = 0;
   };
-  std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>> known_;
+  // Whoever sends the same series again and again sends them in the same order: the one behind the last is
+  // tried before the table is asked.
+  std::deque<Entry> entries_;
+  std::unordered_map<std::string_view, std::size_t> known_;  // names in entries_, by place
 };
 
 }  // namespace weir::store

@@ -106,6 +106,11 @@ const RecordBuilder::Member& RecordBuilder::look_up(std::string_view key) {
   return members_[place];
 }
 
+void RecordBuilder::keep(std::uint64_t value, bool gauge_only) {
+  if (place_ > most_members) return;  // the record is rejected anyhow
+  values_.push_back({.member = place_ - 1, .value = value, .gauge_only = gauge_only});
+}
+
 void RecordBuilder::complain(std::string_view key, std::string_view what) {
   if (wrong_.empty()) wrong_ = fmt::format("'{}' {}", shown(key), what);
 }
@@ -146,7 +151,7 @@ void RecordBuilder::text(std::string_view key, std::string_view value) {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
       if (error != std::errc() || end != value.data() + value.size() || value.empty())
         return complain(key, "is not a whole number from 0 to 2^64 - 1");
-      values_.push_back({.member = place_ - 1, .value = number});
+      keep(number, false);
       return;
     }
     case Role::unknown:
@@ -175,7 +180,7 @@ void RecordBuilder::number(std::string_view key, std::uint64_t value) {
       return set_time(static_cast<double>(value), key);
     case Role::counter:
     case Role::short_name:
-      values_.push_back({.member = place_ - 1, .value = value});
+      keep(value, false);
       return;
     case Role::unknown:
       ++ignored_;
@@ -204,8 +209,7 @@ void RecordBuilder::real(std::string_view key, double value) {
       // Up to 2^53 a whole number written with a point or an exponent is still that number.
       if (!(value >= 0 && value <= 0x1p53)) return complain(key, "is not a whole number from 0 to 2^64 - 1");
       const double whole = std::nearbyint(value);
-      values_.push_back(
-          {.member = place_ - 1, .value = static_cast<std::uint64_t>(whole), .gauge_only = whole != value});
+      keep(static_cast<std::uint64_t>(whole), whole != value);
       return;
     }
     case Role::unknown:

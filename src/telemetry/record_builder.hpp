@@ -48,6 +48,7 @@ class RecordBuilder {
 
   static Member classify(std::string_view key);
   const Member& look_up(std::string_view key);
+  void keep(std::uint64_t value, bool gauge_only);  // of the member looked up last
   void complain(std::string_view key, std::string_view what);
   void set_time(double seconds, std::string_view key);
 
