@@ -52,7 +52,8 @@ struct Candidate {
 struct MetricWeight {
   std::string name;
   double weight = 0;       // all sum to 1
-  double correlation = 0;  // rank correlation with throughput over the runs; NaN: not known
+  double correlation = 0;  // rank correlation with throughput over the runs, of the metric turned so that
+                           // more is better; NaN: not known
   std::vector<std::string> same_as;
 };
 

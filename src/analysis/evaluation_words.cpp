@@ -26,6 +26,21 @@ bool may_be_the_same(const Interval& interval) {
   return !is_known(interval.low) || (interval.low <= 1.0 && interval.high >= 1.0);
 }
 
+// The first column to the left, the others to the right.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    text += fmt::format("{:<{}}", row[0], widths[0]);
+    for (std::size_t i = 1; i < row.size(); ++i) text += fmt::format("  {:>{}}", row[i], widths[i]);
+    text += '\n';
+  }
+  return text;
+}
+
 Json json_number(double value) {
   return is_known(value) ? Json(value) : Json(nullptr);
 }
@@ -168,19 +183,22 @@ std::string render(const Evaluation& evaluation) {
                     format_interval(candidate.index), percent(candidate.chance_of_best),
                     format_interval(candidate.throughput_ratio), percent(candidate.chance_of_fastest)});
   }
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = fmt::format("{:<{}}", row[0], widths[0]);
-    for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
-    text += line + '\n';
-  }
+  std::string text = aligned(rows);
   text += fmt::format(
       "score: mean rank, less is better; index and ratio: against {}, more is better, with 95% intervals\n\n",
       evaluation.baseline);
+  rows = {{"metric", "weight", "with throughput"}};
+  for (const Candidate& candidate : evaluation.candidates) rows.front().push_back(candidate.name);
+  for (std::size_t i = 0; i < evaluation.weights.size(); ++i) {
+    const MetricWeight& weight = evaluation.weights[i];
+    rows.push_back({weight.name, number(weight.weight), number(weight.correlation)});
+    for (const Candidate& candidate : evaluation.candidates)
+      rows.back().push_back(number(candidate.effects[i].value));
+  }
+  text += aligned(rows);
+  text +=
+      "with throughput: rank correlation of the metric, turned so that more is better; then its value over "
+      "that of the baseline\n\n";
   for (const std::string& sentence : evaluation.meaning) text += sentence + '\n';
   return text;
 }
