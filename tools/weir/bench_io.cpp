@@ -21,6 +21,8 @@ Result<std::optional<Platform>> platform_of(const IoArguments& arguments) {
                 fmt::format("--vcluster: '{}' is no cluster", arguments.vcluster),
                 "write it as NODESxCORES: 4x4");
   WEIR_ASSIGN(Platform platform, std::move(*site));
+  for (std::size_t node = 0; node < platform.nodes.size(); ++node)
+    platform.nodes[node].name = fmt::format("{}-node{}", vcluster_name(), node);
   return std::optional<Platform>(std::move(platform));
 }
 
@@ -62,7 +64,8 @@ Status bench_io(const IoArguments& arguments) {
     WEIR_ASSIGN(cases, mapping_cases(run, *platform));
   }
   if (platform) {
-    WEIR_ASSIGN(const VirtualCluster cluster, VirtualCluster::make(arguments.vcluster, arguments.rate));
+    WEIR_ASSIGN(const VirtualCluster cluster,
+                VirtualCluster::make(vcluster_name(), arguments.vcluster, arguments.rate));
     run.cluster = cluster.name();
     run.notes.push_back(fmt::format("A virtual cluster of {} nodes and cores, links of {}.",
                                     arguments.vcluster, arguments.rate));

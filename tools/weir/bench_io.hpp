@@ -103,7 +103,8 @@ Status run_io_rounds(IoRun& run, const std::vector<IoCase>& cases);
 // A virtual cluster that lasts as long as this.
 class VirtualCluster {
  public:
-  static Result<VirtualCluster> make(const std::string& shape, const std::string& rate);
+  static Result<VirtualCluster> make(const std::string& name, const std::string& shape,
+                                     const std::string& rate);
   VirtualCluster(VirtualCluster&& other) noexcept : name_(std::exchange(other.name_, {})) {}
   VirtualCluster& operator=(VirtualCluster&&) = delete;
   ~VirtualCluster();
@@ -113,6 +114,7 @@ class VirtualCluster {
   explicit VirtualCluster(std::string name) : name_(std::move(name)) {}
   std::string name_;
 };
+std::string vcluster_name();          // one for this process; its nodes are NAME-node0, NAME-node1, ...
 Result<std::string> vcluster_tool();  // the path of tools/vcluster
 
 // bench_io_report.cpp: tables, files, pictures. A failure when a row failed or is wrong.

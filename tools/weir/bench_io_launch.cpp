@@ -151,9 +151,13 @@ Result<std::string> vcluster_tool() {
   return fail(ErrorCode::not_found, "the tool 'vcluster' is not here", "name it in WEIR_VCLUSTER");
 }
 
-Result<VirtualCluster> VirtualCluster::make(const std::string& shape, const std::string& rate) {
+std::string vcluster_name() {
+  return fmt::format("bench{}", ::getpid());
+}
+
+Result<VirtualCluster> VirtualCluster::make(const std::string& name, const std::string& shape,
+                                            const std::string& rate) {
   WEIR_ASSIGN(const std::string tool, vcluster_tool());
-  const std::string name = fmt::format("bench{}", ::getpid());
   WEIR_TRY(run_words(quietly({tool, "up", shape, "--rate", rate, "--name", name}), false,
                      fmt::format("make a virtual cluster of {}", shape)));
   return VirtualCluster(name);
