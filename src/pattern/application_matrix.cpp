@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <queue>
 #include <tuple>
 
 #include "pattern/pair_sums.hpp"
@@ -102,22 +101,16 @@ class Sweep {
   // All items, in file order, each `times` times. Groups of items that overlap are looked into; the others
   // follow each other as wholes.
   Marks sweep(std::span<const Item> items, double times, unsigned depth) {
-    Marks result{};
+    Chain chain(*this, times);
     for (std::size_t begin = 0; begin < items.size();) {
       std::int64_t reach = end_of(items[begin]);
       std::size_t end = begin + 1;
       while (end < items.size() && items[end].offset < reach) reach = std::max(reach, end_of(items[end++]));
-      const Marks group = end - begin == 1 ? Marks{mark(items[begin]), mark(items[begin])}
-                                           : sweep_group(items.subspan(begin, end - begin), times, depth);
-      if (begin == 0) {
-        result = group;
-      } else {
-        link(result.last, group.first, times);
-        result.last = group.last;
-      }
+      chain.append(end - begin == 1 ? Marks{mark(items[begin]), mark(items[begin])}
+                                    : sweep_group(items.subspan(begin, end - begin), times, depth));
       begin = end;
     }
-    return result;
+    return chain.marks;
   }
 
   // Items that overlap as wholes. They are cut into periods of the longest stride: what lies in one period
@@ -125,20 +118,13 @@ class Sweep {
   Marks sweep_group(std::span<const Item> items, double times, unsigned depth) {
     std::int64_t period = 0;
     for (const Item& item : items) period = std::max(period, stride(item));
+    Chain chain(*this, times);
+    if (period == 0) {
+      for (const Item& item : items) chain.append({mark(item), mark(item)});
+      return chain.marks;
+    }
     // Strides that differ from item to item make no progress by periods.
-    if (period == 0 || depth > most_levels) return merge_pieces(items, {}, times);
-
-    Marks result{};
-    bool any = false;
-    const auto append = [&](const Marks& part) {
-      if (any) {
-        link(result.last, part.first, times);
-        result.last = part.last;
-      } else {
-        result = part;
-        any = true;
-      }
-    };
+    if (depth > most_levels) return expand(items, {}, 0, times, depth);
     std::vector<Item> live;  // what is left of items of earlier periods, in file order
     std::vector<Item> window, parts;
     std::size_t next = 0;
@@ -165,12 +151,12 @@ class Sweep {
         parts.push_back(repeats ? inside(item) : item);
       }
       if (!fits) {
-        append(merge_pieces(window, items.subspan(stop), times));
-        return result;
+        chain.append(expand(window, items.subspan(stop), period, times, depth));
+        return chain.marks;
       }
       const Marks part = sweep(parts, times * static_cast<double>(periods), depth + 1);
       link(part.last, part.first, times * static_cast<double>(periods - 1));
-      append(part);
+      chain.append(part);
       live.clear();
       for (Item item : window) {
         if (stride(item) != period || item.count == periods) continue;
@@ -180,43 +166,61 @@ class Sweep {
       }
       next = stop;
     }
-    return result;
+    return chain.marks;
   }
 
-  // The last resort: piece by piece.
-  Marks merge_pieces(std::span<const Item> some, std::span<const Item> more, double times) {
-    std::vector<Access> accesses;
-    std::vector<PieceCursor> cursors;
-    std::vector<const Item*> origin;
-    accesses.reserve(some.size() + more.size());
-    for (const auto& items : {some, more}) {
-      for (const Item& item : items) {
-        const Shape& whole = shapes_[item.shape];
-        Access access{item.offset, {whole.block, {whole.levels.begin() + item.skip, whole.levels.end()}}, 1};
-        if (!access.shape.levels.empty()) access.shape.levels.front().count = item.count;
-        accesses.push_back(std::move(access));
-        cursors.emplace_back(accesses.back());
-        origin.push_back(&item);
+  // Where parts of one period reach into the next one: each part of the longest stride by itself, in file
+  // order, swept in groups of those that overlap. `period` 0: parts of any stride.
+  Marks expand(std::span<const Item> some, std::span<const Item> more, std::int64_t period, double times,
+               unsigned depth) {
+    const auto later = [](const Item& a, const Item& b) { return in_file_order(b, a); };
+    std::vector<Item> heap(some.begin(), some.end());
+    heap.insert(heap.end(), more.begin(), more.end());
+    std::make_heap(heap.begin(), heap.end(), later);
+    Chain chain(*this, times);
+    std::vector<Item> group;
+    std::int64_t reach = 0;
+    const auto flush = [&] {
+      if (!group.empty()) chain.append(sweep(group, times, depth + 1));
+      group.clear();
+    };
+    while (!heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), later);
+      Item item = heap.back();
+      heap.pop_back();
+      const std::int64_t apart = stride(item);
+      const Item part = apart > 0 && (period == 0 || apart == period) ? inside(item) : item;
+      if (part.offset >= reach) flush();
+      reach = std::max(reach, end_of(part));
+      group.push_back(part);
+      if (part.skip != item.skip && item.count > 1) {
+        item.offset += apart;
+        --item.count;
+        heap.push_back(item);
+        std::push_heap(heap.begin(), heap.end(), later);
       }
     }
-    const auto later = [&](std::size_t a, std::size_t b) {
-      return std::make_tuple(cursors[a].piece().offset, origin[a]->rank, a) >
-             std::make_tuple(cursors[b].piece().offset, origin[b]->rank, b);
-    };
-    std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> queue(later);
-    for (std::size_t at = 0; at < cursors.size(); ++at) queue.push(at);
-    Marks result{mark(*origin[queue.top()]), {}};
-    for (bool first = true; !queue.empty(); first = false) {
-      const std::size_t at = queue.top();
-      queue.pop();
-      const Mark here = mark(*origin[at]);
-      if (!first) link(result.last, here, times);
-      result.last = here;
-      cursors[at].advance();
-      if (!cursors[at].done()) queue.push(at);
-    }
-    return result;
+    flush();
+    return chain.marks;
   }
+
+  // Parts of a file that follow each other.
+  struct Chain {
+    Chain(Sweep& owner, double how_often) : sweep(owner), times(how_often) {}
+    void append(const Marks& part) {
+      if (any) {
+        sweep.link(marks.last, part.first, times);
+        marks.last = part.last;
+      } else {
+        marks = part;
+        any = true;
+      }
+    }
+    Sweep& sweep;
+    double times;
+    Marks marks{};
+    bool any = false;
+  };
 
   const ShapeTable& shapes_;
   Weight weight_;

@@ -139,8 +139,11 @@ bool walk(const Placed& placed, std::int64_t origin, const Datatype::Visit& visi
 void Datatype::for_each_block(std::uint64_t count, const Visit& visit) const {
   if (!node_) return;
   for (std::uint64_t index = 0; index < count; ++index) {
-    std::int64_t origin = 0;
-    if (__builtin_mul_overflow(static_cast<std::int64_t>(index), extent(), &origin)) return;
+    std::int64_t origin = 0, edge = 0;
+    if (__builtin_mul_overflow(static_cast<std::int64_t>(index), extent(), &origin) ||
+        __builtin_add_overflow(origin, true_lower(), &edge) ||
+        __builtin_add_overflow(origin, true_upper(), &edge))
+      return;  // nothing can be there
     if (!walk({offset_, node_}, origin, visit)) return;
   }
 }

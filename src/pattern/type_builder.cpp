@@ -35,6 +35,7 @@ Status TypeBuilder::add_strided(std::int64_t count, std::int64_t stride, std::in
     return wrong(fmt::format("a data type of {} blocks of length {}", count, length));
   depth_ = std::max(depth_, of.depth_);
   if (length == 0 || count == 0) return {};
+  if (!of.node_ && !of.fixed_bounds_) return {};  // without bytes or bounds it is nowhere
   alignment_ = std::max(alignment_, of.alignment_);
   std::int64_t row = 0, rows = 0, low = 0, high = 0;
   if (__builtin_mul_overflow(length - 1, of.extent(), &row) ||
