@@ -211,10 +211,11 @@ std::vector<std::string> remarks(const PlacementProblem& problem, const std::vec
                                  const LowerBounds& bounds, std::size_t chosen) {
   std::vector<std::string> result;
   const Row& best = rows[chosen];
-  const std::string why = problem.shuffle == nullptr ? "the application matrix" : "the shuffle";
-  result.push_back(fmt::format("chosen: {} (preferred by {}, then the {})", best.choice.text, why,
-                               problem.shuffle == nullptr ? "shuffle" : "application matrix"));
-  if (placement_cannot_help_shuffle(problem)) {
+  const bool no_help = placement_cannot_help_shuffle(problem);
+  result.push_back(fmt::format(
+      "chosen: {}, by the {}", best.choice.text,
+      problem.shuffle == nullptr || no_help ? "application matrix" : "shuffle, then the application matrix"));
+  if (no_help) {
     result.push_back(
         fmt::format("placement can gain nothing in the shuffle: every rank feeds every file domain alike, so "
                     "about {:.1f}% "
@@ -242,16 +243,16 @@ std::vector<std::string> remarks(const PlacementProblem& problem, const std::vec
 
 Json comparison(const PlacementProblem& problem, const Input& input, const std::vector<Row>& rows,
                 const LowerBounds& bounds, std::size_t chosen) {
-  Json json{
-      {"pattern", input.what},
-      {"ranks", problem.ranks},
-      {"nodes", problem.machine->nodes()},
-      {"capacity", problem.machine->total_capacity()},
-      {"file_domains", problem.shuffle == nullptr ? 0 : problem.shuffle->columns},
-      {"chosen", rows[chosen].choice.text},
-      {"preferred", problem.shuffle == nullptr ? "objective" : "shuffle"},
-      {"placement_can_help_shuffle", problem.shuffle != nullptr && !placement_cannot_help_shuffle(problem)},
-      {"algorithms", Json::array()}};
+  const bool helps = problem.shuffle != nullptr && !placement_cannot_help_shuffle(problem);
+  Json json{{"pattern", input.what},
+            {"ranks", problem.ranks},
+            {"nodes", problem.machine->nodes()},
+            {"capacity", problem.machine->total_capacity()},
+            {"file_domains", problem.shuffle == nullptr ? 0 : problem.shuffle->columns},
+            {"chosen", rows[chosen].choice.text},
+            {"preferred", helps ? "shuffle" : "objective"},
+            {"placement_can_help_shuffle", helps},
+            {"algorithms", Json::array()}};
   for (const Row& row : rows) {
     Json entry{{"algorithm", row.choice.text}};
     if (!row.placed) {
@@ -356,7 +357,8 @@ Status plan_by_placement(const PlacementArguments& arguments, const PlatformRequ
   if (problem.shuffle == nullptr && arguments.algorithms == PlacementArguments().algorithms)
     effective.algorithms = "byslot,bynode,setmatchg,joint";
   WEIR_ASSIGN(const std::vector<Row> rows, run_algorithms(problem, effective));
-  WEIR_ASSIGN(const std::size_t chosen, choose(rows, effective, problem.shuffle != nullptr));
+  const bool by_shuffle = problem.shuffle != nullptr && !placement_cannot_help_shuffle(problem);
+  WEIR_ASSIGN(const std::size_t chosen, choose(rows, effective, by_shuffle));
   const LowerBounds bounds = lower_bounds(problem);
   const Placed& placed = *rows[chosen].placed;
   WEIR_ASSIGN(const Plan plan, plan_placement(problem, placed, platform));
