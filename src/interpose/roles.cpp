@@ -123,7 +123,7 @@ int transfer(const Call& call, const Next& next) {
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next) {
   const Inside now;
   std::optional<Service::Opening> opening;
-  if (roles->service) {
+  if (roles->service && comm != MPI_COMM_NULL) {
     auto prepared = roles->service->prepare(comm, info);
     if (!prepared) {
       complain(prepared.error().message());
@@ -131,9 +131,11 @@ int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
     }
     opening = std::move(*prepared);
   }
+  MPI_Comm watched = MPI_COMM_NULL;
+  observe([&](Recorder& recorder) { watched = recorder.opening(comm); });
   const int code = next();
   if (opening) roles->service->opened(std::move(*opening), *file, name, mode, code == MPI_SUCCESS);
-  if (code == MPI_SUCCESS) observe([&](Recorder& recorder) { recorder.opened(*file, name, mode); });
+  observe([&](Recorder& recorder) { recorder.opened(watched, *file, name, mode, code == MPI_SUCCESS); });
   return code;
 }
 
