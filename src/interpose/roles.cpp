@@ -66,6 +66,19 @@ void observe(const Body& body) {
   }
 }
 
+// The service has no way back when it breaks in the middle of a collective call: other ranks wait for this
+// one.
+template <class Body>
+auto serve(const Body& body) {
+  try {
+    return body(*roles->service);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "libweir-mpiio: collective I/O cannot go on: {}; the job is ended\n", error.what());
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
+  }
+}
+
 bool is_set(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
@@ -114,7 +127,7 @@ int transfer(const Call& call, const Next& next) {
   MPI_Offset noted = 0;
   observe([&](Recorder& recorder) { noted = recorder.before(call); });
   std::optional<int> served;
-  if (roles->service) served = roles->service->transfer(call);
+  if (roles->service) served = serve([&](Service& service) { return service.transfer(call); });
   const int code = served ? *served : next();
   observe([&](Recorder& recorder) { recorder.after(call, noted, code == MPI_SUCCESS); });
   return code;
@@ -124,7 +137,7 @@ int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
   const Inside now;
   std::optional<Service::Opening> opening;
   if (roles->service && comm != MPI_COMM_NULL) {
-    auto prepared = roles->service->prepare(comm, info);
+    auto prepared = serve([&](Service& service) { return service.prepare(comm, info); });
     if (!prepared) {
       complain(prepared.error().message());
       return raise(MPI_FILE_NULL, error_code_of(prepared.error()));
@@ -134,7 +147,11 @@ int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
   MPI_Comm watched = MPI_COMM_NULL;
   observe([&](Recorder& recorder) { watched = recorder.opening(comm); });
   const int code = next();
-  if (opening) roles->service->opened(std::move(*opening), *file, name, mode, code == MPI_SUCCESS);
+  if (opening) {
+    serve([&](Service& service) {
+      service.opened(std::move(*opening), *file, name, mode, code == MPI_SUCCESS);
+    });
+  }
   observe([&](Recorder& recorder) { recorder.opened(watched, *file, name, mode, code == MPI_SUCCESS); });
   return code;
 }
@@ -142,7 +159,7 @@ int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
 int file_close(MPI_File* file, const Next& next) {
   const Inside now;
   observe([&](Recorder& recorder) { recorder.closing(*file); });
-  if (roles->service) roles->service->closing(*file);
+  if (roles->service) serve([&](Service& service) { service.closing(*file); });
   return next();
 }
 
@@ -150,8 +167,11 @@ int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Dat
              const char* representation, MPI_Info, const Next& next) {
   const Inside now;
   const int code = next();
-  if (roles->service)
-    roles->service->view_set(file, displacement, etype, filetype, representation, code == MPI_SUCCESS);
+  if (roles->service) {
+    serve([&](Service& service) {
+      service.view_set(file, displacement, etype, filetype, representation, code == MPI_SUCCESS);
+    });
+  }
   if (code == MPI_SUCCESS)
     observe([&](Recorder& recorder) { recorder.view_set(file, displacement, etype, filetype); });
   return code;
@@ -167,14 +187,15 @@ int seek(MPI_File file, MPI_Offset, int, const Next& next) {
 int set_atomicity(MPI_File file, int flag, const Next& next) {
   const Inside now;
   const int code = next();
-  if (roles->service && code == MPI_SUCCESS) roles->service->atomicity_set(file, flag != 0);
+  if (roles->service && code == MPI_SUCCESS)
+    serve([&](Service& service) { service.atomicity_set(file, flag != 0); });
   return code;
 }
 
 int get_info(MPI_File file, MPI_Info* info, const Next& next) {
   const Inside now;
   const int code = next();
-  if (roles->service && code == MPI_SUCCESS) roles->service->describe(file, *info);
+  if (roles->service && code == MPI_SUCCESS) serve([&](Service& service) { service.describe(file, *info); });
   return code;
 }
 
@@ -184,7 +205,7 @@ int finalize(const Next& next) {
     const Status saved = guarded([&] { return roles->recorder->save(roles->recording, roles->so_far); });
     if (!saved) complain(saved.error().message());
   }
-  if (roles->service && roles->summary) roles->service->print_summary();
+  if (roles->service && roles->summary) serve([](Service& service) { service.print_summary(); });
   return next();
 }
 
