@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/options.hpp"
-#include "interpose/next.hpp"
+#include "interpose/plan_settings.hpp"
 #include "interpose/served_file.hpp"
 
 namespace weir::interpose {
@@ -38,9 +38,11 @@ Service::~Service() = default;
 
 Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info) {
   Opening opening{.comm = mpi::Comm::duplicate(comm), .hints = read_hints(info)};
-  auto settings = state_->environment
-                      ? settings_of(opening.hints, {})
-                      : Result<aggregation::Settings>(tl::make_unexpected(state_->environment.error()));
+  auto settings = [&]() -> Result<aggregation::Settings> {
+    WEIR_TRY(state_->environment);
+    WEIR_ASSIGN(const aggregation::Settings planned, settings_of_plan(comm));
+    return settings_of(opening.hints, planned);
+  }();
   WEIR_ASSIGN(opening.settings, agree(opening.comm, std::move(settings)));
   std::string said;
   for (const auto& [key, value] : opening.hints) said += fmt::format("{}={} ", key, value);
