@@ -293,6 +293,7 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   std::array<std::uint64_t, 3> word = {facts.shared_locks ? 1U : 0U, facts.striping.unit,
                                        facts.striping.factor};
   comm.broadcast_bytes(reinterpret_cast<std::byte*>(word.data()), sizeof word, 0);
+  if (used.buffer == 0) used.buffer = aggregation::suitable_buffer(word[0] != 0);
   if (!used.striping.known() && word[1] > 0)
     used.striping = {.unit = word[1], .factor = static_cast<std::uint32_t>(word[2])};
   return std::unique_ptr<Collective>(
