@@ -23,6 +23,7 @@ void add_verify_command(CLI::App& app, Context& context);
 void add_demo_command(CLI::App& app, Context& context);
 void add_run_command(CLI::App& app, Context& context);
 void add_bench_command(CLI::App& app, Context& context);
+void add_record_command(CLI::App& app, Context& context);
 
 // Exit codes: 0 done; 1 it failed; 2 the command line or an argument is wrong.
 // Prints a failure as "weir: ..." on stderr and gives the exit code for it.

@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
 #ifdef WEIR_WITH_MPI
   add_demo_command(app, context);
   add_run_command(app, context);
+  add_record_command(app, context);
   add_bench_command(app, context);
   add_ls_command(app, context);
   add_cat_command(app, context);

@@ -15,6 +15,8 @@
 #include "plan/plan_json.hpp"
 #include "plan/render.hpp"
 #include "platform/host_list.hpp"
+#include "preload.hpp"
+#include "run_collective.hpp"
 
 namespace weir::cli {
 
@@ -27,6 +29,8 @@ struct Arguments {
   std::string plan;
   bool summary = false;
   bool dry_run = false;
+  bool collective = false;
+  std::string configuration;
   std::vector<std::string> program;
 };
 
@@ -108,6 +112,11 @@ std::string shell_quoted(const std::string& word) {
 }
 
 Result<int> run(const Arguments& arguments) {
+  const bool places = !arguments.plan.empty() || !arguments.mapping.layout.mapping.empty();
+  if (arguments.collective && !places)
+    return run_collective(arguments.program, arguments.configuration, arguments.dry_run);
+  if (!arguments.configuration.empty() && !arguments.collective)
+    return fail(ErrorCode::invalid_argument, "--configuration is of --collective, which is not given");
   if (arguments.plan.empty() == arguments.mapping.layout.mapping.empty()) {
     return fail(ErrorCode::invalid_argument, arguments.plan.empty()
                                                  ? "--mapping or --plan says where the I/O happens: give one"
@@ -129,6 +138,11 @@ Result<int> run(const Arguments& arguments) {
   Launch job{.environment = {{"WEIR_PLAN", plan_file}},
              .share_cores = plan.placement.oversubscribe || plan.placement.pus_of.empty()};
   if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
+  if (arguments.collective) {
+    WEIR_ASSIGN(auto more, collective_environment(arguments.configuration));
+    WEIR_ASSIGN(more["LD_PRELOAD"], mpiio_library());
+    job.environment.merge(more);
+  }
   std::vector<std::string> variables;
   for (const auto& [name, value] : job.environment) variables.push_back(name);
   WEIR_ASSIGN(const LauncherCommand launcher, launcher_for(plan, rank_file, variables));
@@ -163,6 +177,16 @@ void add_run_command(CLI::App& app, Context& context) {
                    "A plan saved by 'weir plan --emit json', in place of --mapping")
       ->option_text("FILE");
   command->add_flag("--summary", arguments->summary, "The program prints at its end what its I/O cost");
+  command->add_flag(
+      "--collective", arguments->collective,
+      "Collective MPI-IO calls of the unchanged program are carried out by Weir; alone, the launcher "
+      "stands behind --");
+  command
+      ->add_option(
+          "--configuration", arguments->configuration,
+          "How --collective does it: T:agg=1,rr=1,req=4 (two-phase), N:req=4 (without), S: (segments), "
+          "original (not at all), auto")
+      ->option_text("CONFIG");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the plan and the launch command, and run nothing");
   command->add_option("program", arguments->program, "The program and its arguments, behind --")
@@ -179,6 +203,8 @@ void add_run_command(CLI::App& app, Context& context) {
       "  weir run --mapping consecutive -n 12 --ratio 4 --summary -- ./app\n"
       "  weir run --mapping thread -n 4 -- ./app                   an I/O thread in every rank\n"
       "  weir run --mapping consecutive -n 64 --hosts node[1-8] -- ./app\n"
+      "  weir run --collective -- mpirun -n 16 ./app               its collective MPI-IO calls by Weir\n"
+      "  weir run --collective --configuration T:rr=1,req=2 -- mpirun -n 16 ./app\n"
       "  weir run --mapping hyperthread -n 4 --dry-run -- ./app    show what would be done\n"
       "  weir plan --mapping consecutive -n 4 --json -o plan.json; weir run --plan plan.json -- ./app");
   command->callback([arguments, &context] {

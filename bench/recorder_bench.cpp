@@ -1,0 +1,115 @@
+// What recording costs: mpirun -n 2 build/bench/recorder_bench [FOLDER] [SECONDS-PER-ROW]. Batches of calls
+// with and without the recorder alternate in one process; "without" calls the MPI library itself. Prints
+// medians over the batches, the spread of the difference (quartiles), and the share of the I/O time that it
+// is. Time is the CPU time of the thread: what else runs on the machine does not count, and waiting for a
+// disk would only make the share smaller.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "interpose/next.hpp"
+#include "interpose/roles.hpp"
+
+namespace {
+
+using WriteAt = int (*)(MPI_File, MPI_Offset, const void*, int, MPI_Datatype, MPI_Status*);
+using ReadAt = int (*)(MPI_File, MPI_Offset, void*, int, MPI_Datatype, MPI_Status*);
+
+constexpr std::int64_t file_size = std::int64_t{16} << 20U;
+
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+struct Row {
+  std::vector<double> without;  // seconds a call, by batch
+  std::vector<double> difference;
+};
+
+// One batch: so many calls at ascending offsets, from the start again when the file is full.
+template <class Function>
+double batch(Function function, MPI_File file, std::vector<char>& buffer, int calls) {
+  const auto size = static_cast<std::int64_t>(buffer.size());
+  const std::int64_t places = file_size / size;
+  const double begin = cpu_seconds();
+  for (int i = 0; i < calls; ++i)
+    function(file, (i % places) * size, buffer.data(), static_cast<int>(size), MPI_BYTE, MPI_STATUS_IGNORE);
+  return (cpu_seconds() - begin) / calls;
+}
+
+template <class Function>
+Row measure(Function recorded, Function plain, MPI_File file, std::size_t size, double seconds) {
+  std::vector<char> buffer(size, 'w');
+  batch(plain, file, buffer, 50);
+  const double once = batch(plain, file, buffer, 50);
+  const int calls = std::clamp(static_cast<int>(0.0005 / once), 4, 2000);
+  Row row;
+  const double end = MPI_Wtime() + seconds;
+  // At least 11 batches of each kind; which one comes first changes, since caches and clocks favour one of
+  // them.
+  for (int round = 0; round < 11 || MPI_Wtime() < end; ++round) {
+    double with = 0, without = 0;
+    for (const bool recording : {round % 2 == 0, round % 2 != 0})
+      (recording ? with : without) = batch(recording ? recorded : plain, file, buffer, calls);
+    row.without.push_back(without);
+    row.difference.push_back(with - without);
+  }
+  return row;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string folder = argc > 1 ? argv[1] : "/tmp";
+  const double seconds = argc > 2 ? std::atof(argv[2]) : 1.0;
+  const std::string name = folder + fmt::format("/recorder_bench.{}.{}", ::getpid(), rank);
+  weir::interpose::start_recording((name + ".pattern").c_str());
+
+  MPI_File file = MPI_FILE_NULL;
+  if (MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                    MPI_INFO_NULL, &file) != MPI_SUCCESS) {
+    fmt::print(stderr, "cannot create {}\n", name);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  const auto write_at = weir::interpose::find_next_as<WriteAt>("MPI_File_write_at");
+  const auto read_at = weir::interpose::find_next_as<ReadAt>("MPI_File_read_at");
+  std::vector<char> fill(file_size, 'f');
+  write_at(file, 0, fill.data(), static_cast<int>(fill.size()), MPI_BYTE, MPI_STATUS_IGNORE);
+
+  if (rank == 0)
+    fmt::print("{:>9}  {:<6} {:>12} {:>12} {:>21} {:>9}\n", "bytes", "call", "without/us", "recorder/ns",
+               "quartiles/ns", "share");
+  for (const std::size_t size : {4096U, 16384U, 65536U, 262144U, 1048576U}) {
+    for (const bool writes : {true, false}) {
+      const Row row = writes ? measure<WriteAt>(MPI_File_write_at, write_at, file, size, seconds)
+                             : measure<ReadAt>(MPI_File_read_at, read_at, file, size, seconds);
+      const double without = quantile(row.without, 0.5);
+      const double cost = quantile(row.difference, 0.5);
+      if (rank == 0)
+        fmt::print("{:>9}  {:<6} {:>12.2f} {:>12.0f} {:>10.0f} {:>10.0f} {:>8.2f}%\n", size,
+                   writes ? "write" : "read", without * 1e6, cost * 1e9, quantile(row.difference, 0.25) * 1e9,
+                   quantile(row.difference, 0.75) * 1e9, cost / without * 100);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+  MPI_File_close(&file);
+  MPI_Finalize();
+  ::unlink((name + ".pattern").c_str());
+}

@@ -1,0 +1,36 @@
+// What one aggregator is to do, cut into cycles that fit its buffer: cycle c takes the bytes of its sources
+// from boundary c up to boundary c + 1. Boundaries follow the data, not the file: a hole of a terabyte costs
+// nothing.
+//
+// Threads: pure functions of values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "aggregation/pieces.hpp"
+
+namespace weir::aggregation {
+
+struct CycleLimits {
+  std::uint64_t bytes = 4U << 20U;   // of all sources together
+  std::uint64_t pieces = 1U << 17U;  // the same
+  std::uint64_t alignment =
+      4096;  // boundaries stand at multiples of it where that leaves a cycle something to do
+};
+
+// Boundaries in the file, ascending, one more than cycles; empty: there is nothing to do. A cycle takes more
+// than the limits only where one byte is wanted by more sources than that.
+std::vector<std::uint64_t> cut_cycles(std::span<const RowIndex> sources, const CycleLimits& limits);
+Status check(std::span<const std::uint64_t> boundaries, std::span<const RowIndex> sources,
+             const CycleLimits& limits);
+
+// The bytes of the sources within [begin, end), each once: runs without neighbours.
+Rows merged(std::span<const RowIndex> sources, std::uint64_t begin, std::uint64_t end);
+
+// The same with gaps of up to `gap` bytes filled, as long as no run doubles by it: for reading, where a gap
+// costs less than a request.
+Rows with_small_gaps_filled(std::span<const Row> runs, std::uint64_t gap);
+
+}  // namespace weir::aggregation

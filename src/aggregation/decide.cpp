@@ -1,0 +1,173 @@
+#include "aggregation/decide.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/options.hpp"
+
+namespace weir::aggregation {
+
+std::uint32_t Decision::number_of(std::uint32_t rank) const {
+  const auto found = std::find(aggregators.begin(), aggregators.end(), rank);
+  return found == aggregators.end() ? UINT32_MAX : static_cast<std::uint32_t>(found - aggregators.begin());
+}
+
+std::vector<std::uint32_t> segment_groups(const Nodes& nodes, std::uint32_t groups) {
+  const auto by_node = nodes.ranks_by_node();
+  std::vector<std::uint32_t> group_of(nodes.ranks());
+  groups = std::clamp(groups, 1U, nodes.ranks());
+  if (groups < nodes.count) {  // whole nodes
+    for (std::uint32_t rank = 0; rank < nodes.ranks(); ++rank)
+      group_of[rank] = static_cast<std::uint32_t>(std::uint64_t{nodes.of_rank[rank]} * groups / nodes.count);
+    return group_of;
+  }
+  // One group per node, and the rest where a group has the most ranks.
+  std::vector<std::uint32_t> parts(nodes.count, 1);
+  for (std::uint32_t left = groups - nodes.count; left > 0; --left) {
+    std::uint32_t best = 0;
+    for (std::uint32_t n = 1; n < nodes.count; ++n)
+      if (by_node[n].size() * parts[best] > by_node[best].size() * parts[n]) best = n;
+    ++parts[best];
+  }
+  std::uint32_t first = 0;
+  for (std::uint32_t n = 0; n < nodes.count; ++n) {
+    for (std::size_t i = 0; i < by_node[n].size(); ++i)
+      group_of[by_node[n][i]] = first + static_cast<std::uint32_t>(i * parts[n] / by_node[n].size());
+    first += parts[n];
+  }
+  return group_of;
+}
+
+bool needs_node_pieces(const CallFacts& facts, const Nodes& nodes, const Settings& settings) {
+  return settings.algorithm == Algorithm::automatic && settings.ranks.empty() && nodes.count > 1 &&
+         facts.bytes > 0 &&
+         facts.bytes / std::max<std::uint64_t>(facts.pieces, 1) < large_request(facts, settings);
+}
+
+std::uint64_t large_request(const CallFacts& facts, const Settings& settings) {
+  constexpr std::uint64_t local = 4096;  // a system call costs as much as copying about so many bytes
+  constexpr std::uint64_t shared_read = 64U << 10U;
+  if (!facts.shared_locks) return local;
+  return facts.reading ? shared_read : std::max<std::uint64_t>(settings.striping.unit, 1U << 20U);
+}
+
+namespace {
+
+struct Choice {
+  Algorithm algorithm;
+  std::string reason;
+};
+
+Choice choose(const CallFacts& facts, const Nodes& nodes, const Settings& settings) {
+  if (settings.algorithm != Algorithm::automatic) return {settings.algorithm, "asked for"};
+  if (!settings.ranks.empty()) return {Algorithm::two_phase, "aggregators are given"};
+  const std::uint64_t large = large_request(facts, settings);
+  const std::uint64_t mean = facts.bytes / std::max<std::uint64_t>(facts.pieces, 1);
+  if (mean >= large)
+    return {Algorithm::direct,
+            fmt::format("pieces of {} are large enough to go straight to the file", format_bytes(mean))};
+  if (nodes.count == 1)
+    return {Algorithm::two_phase, fmt::format("pieces of {} are gathered in the node", format_bytes(mean))};
+  const std::uint64_t in_node = facts.node_pieces == 0 ? mean : facts.bytes / facts.node_pieces;
+  if (in_node >= large)
+    return {Algorithm::segmented, fmt::format("pieces of {} become {} when each node gathers its own",
+                                              format_bytes(mean), format_bytes(in_node))};
+  return {Algorithm::two_phase,
+          fmt::format("pieces of {} are small even where a node gathers its own", format_bytes(mean))};
+}
+
+Layout ordered(Layout layout, const Nodes& nodes, const Settings& settings) {
+  return settings.striping_aware ? striping_aware(layout, nodes, settings.striping.factor) : layout;
+}
+
+Layout choose_aggregators(const Nodes& nodes, const Settings& settings) {
+  if (!settings.ranks.empty()) return settings.ranks;
+  if (settings.aggregators > 0) {
+    const std::uint32_t count = std::min(settings.aggregators, nodes.ranks());
+    return ordered(settings.round_robin ? round_robin(nodes, count) : blocked(nodes, count), nodes, settings);
+  }
+  Layout layout =
+      round_robin(nodes, suitable_count(nodes, settings.striping.known() ? settings.striping.factor : 1));
+  if (!settings.round_robin) std::sort(layout.begin(), layout.end());
+  return ordered(std::move(layout), nodes, settings);
+}
+
+Domains choose_domains(const CallFacts& facts, std::uint32_t aggregators, const Settings& settings) {
+  DomainKind kind = settings.domains;
+  if (kind == DomainKind::automatic) {
+    if (!settings.striping.known())
+      kind = DomainKind::even;
+    else
+      kind = settings.striping_aware ? DomainKind::cyclic : DomainKind::aligned;
+  }
+  Striping striping = settings.striping;
+  if (!striping.known()) striping.unit = 1U << 20U;
+  switch (kind) {
+    case DomainKind::aligned:
+      return Domains::aligned(facts.begin, facts.end, aggregators, striping);
+    case DomainKind::cyclic:
+      return Domains::cyclic(facts.begin, facts.end, aggregators, striping);
+    default:
+      return Domains::even(facts.begin, facts.end, aggregators);
+  }
+}
+
+}  // namespace
+
+Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& settings) {
+  Choice choice = choose(facts, nodes, settings);
+  Decision decision{.algorithm = choice.algorithm, .reason = std::move(choice.reason)};
+  switch (decision.algorithm) {
+    case Algorithm::two_phase:
+      decision.aggregators = choose_aggregators(nodes, settings);
+      decision.domains =
+          choose_domains(facts, static_cast<std::uint32_t>(decision.aggregators.size()), settings);
+      break;
+    case Algorithm::segmented: {
+      const std::uint32_t groups = settings.aggregators > 0 ? settings.aggregators : nodes.count;
+      decision.group_of_rank = segment_groups(nodes, groups);
+      decision.aggregators.assign(
+          *std::max_element(decision.group_of_rank.begin(), decision.group_of_rank.end()) + 1, UINT32_MAX);
+      for (std::uint32_t rank = 0; rank < nodes.ranks(); ++rank) {
+        std::uint32_t& aggregator = decision.aggregators[decision.group_of_rank[rank]];
+        if (aggregator == UINT32_MAX) aggregator = rank;
+      }
+      break;
+    }
+    default:
+      decision.algorithm = Algorithm::direct;
+      decision.aggregators =
+          settings.round_robin ? round_robin(nodes, nodes.ranks()) : blocked(nodes, nodes.ranks());
+      decision.aggregators = ordered(std::move(decision.aggregators), nodes, settings);
+  }
+  decision.steps = Steps::of(static_cast<std::uint32_t>(decision.aggregators.size()),
+                             settings.striping.known() ? settings.striping.factor : 1, settings.requests);
+  return decision;
+}
+
+Status check(const Decision& decision, const Nodes& nodes) {
+  if (decision.algorithm == Algorithm::automatic)
+    return fail(ErrorCode::invalid_argument, "nothing was decided");
+  WEIR_TRY(check(decision.aggregators, nodes));
+  WEIR_TRY(check(decision.steps));
+  if (decision.steps.aggregators != decision.aggregators.size())
+    return fail(ErrorCode::invalid_argument, "steps are for another number of aggregators");
+  if (decision.algorithm == Algorithm::two_phase) {
+    if (!decision.domains || decision.domains->aggregators() != decision.aggregators.size())
+      return fail(ErrorCode::invalid_argument, "an aggregator has no file domain");
+    WEIR_TRY(check(*decision.domains));
+  }
+  if (decision.algorithm == Algorithm::segmented) {
+    if (decision.group_of_rank.size() != nodes.ranks())
+      return fail(ErrorCode::invalid_argument, "a rank has no group");
+    for (std::size_t g = 0; g < decision.aggregators.size(); ++g)
+      if (decision.group_of_rank[decision.aggregators[g]] != g)
+        return fail(ErrorCode::invalid_argument,
+                    fmt::format("the aggregator of group {} is in another group", g));
+  }
+  return {};
+}
+
+}  // namespace weir::aggregation

@@ -1,0 +1,263 @@
+#include "aggregation/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace weir::aggregation {
+
+namespace {
+
+constexpr std::int64_t least_buffer = 4096;
+constexpr std::int64_t most_buffer = std::int64_t{1} << 30;
+
+constexpr std::array<std::string_view, 4> algorithm_names = {"automatic", "two-phase", "segmented", "direct"};
+constexpr std::array<std::string_view, 4> domain_names = {"automatic", "even", "aligned", "cyclic"};
+
+// One setting: its names and what a value does to Settings.
+struct Declaration {
+  SettingName name;
+  Status (*apply)(Settings&, const std::string&);
+};
+
+Result<std::uint32_t> small_number(const std::string& text, std::int64_t least = 0) {
+  WEIR_ASSIGN(const std::int64_t value, parse_integer(text));
+  if (value < least || value > INT32_MAX)
+    return fail(ErrorCode::invalid_argument, fmt::format("'{}' is out of range", text),
+                fmt::format("give a whole number from {} on", least));
+  return static_cast<std::uint32_t>(value);
+}
+
+Result<bool> truth(const std::string& text) {
+  for (const std::string_view yes : {"1", "true", "yes", "on", "enable"})
+    if (text == yes) return true;
+  for (const std::string_view no : {"0", "false", "no", "off", "disable"})
+    if (text == no) return false;
+  return fail(ErrorCode::invalid_argument, fmt::format("'{}' is neither yes nor no", text), "give 0 or 1");
+}
+
+Result<std::vector<std::uint32_t>> rank_list(const std::string& text) {
+  std::vector<std::uint32_t> ranks;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    WEIR_ASSIGN(const std::uint32_t rank, small_number(text.substr(at, comma - at)));
+    ranks.push_back(rank);
+    at = comma + 1;
+  }
+  return ranks;
+}
+
+Status set_algorithm(Settings& settings, const std::string& text) {
+  if (text == "T" || text == "two-phase")
+    settings.algorithm = Algorithm::two_phase;
+  else if (text == "N" || text == "direct")
+    settings.algorithm = Algorithm::direct;
+  else if (text == "S" || text == "segmented")
+    settings.algorithm = Algorithm::segmented;
+  else if (text == "auto" || text == "automatic")
+    settings.algorithm = Algorithm::automatic;
+  else
+    return fail(ErrorCode::invalid_argument, fmt::format("'{}' is no way of collective I/O", text),
+                "it can be T (two-phase), N (without), S (segmented) or auto");
+  return {};
+}
+
+Status set_domains(Settings& settings, const std::string& text) {
+  for (std::size_t i = 0; i < domain_names.size(); ++i) {
+    if (text != domain_names[i]) continue;
+    settings.domains = static_cast<DomainKind>(i);
+    return {};
+  }
+  return fail(ErrorCode::invalid_argument, fmt::format("'{}' is no kind of file domain", text),
+              "it can be automatic, even, aligned or cyclic");
+}
+
+template <auto Member>
+Status set_number(Settings& settings, const std::string& text) {
+  WEIR_ASSIGN(settings.*Member, small_number(text));
+  return {};
+}
+
+template <auto Member>
+Status set_truth(Settings& settings, const std::string& text) {
+  WEIR_ASSIGN(settings.*Member, truth(text));
+  return {};
+}
+
+Status set_buffer(Settings& settings, const std::string& text) {
+  WEIR_ASSIGN(const std::int64_t bytes, parse_bytes(text));
+  if (bytes < least_buffer || bytes > most_buffer)
+    return fail(ErrorCode::invalid_argument, fmt::format("a buffer of '{}'", text), "give 4 KiB to 1 GiB");
+  settings.buffer = static_cast<std::uint64_t>(bytes);
+  return {};
+}
+
+Status set_unit(Settings& settings, const std::string& text) {
+  WEIR_ASSIGN(const std::int64_t bytes, parse_bytes(text));
+  if (bytes < 0 || bytes > (std::int64_t{1} << 40))
+    return fail(ErrorCode::invalid_argument, fmt::format("stripes of '{}'", text), "give up to 1 TiB");
+  settings.striping.unit = static_cast<std::uint64_t>(bytes);
+  settings.striping.targets.clear();
+  return {};
+}
+
+Status set_factor(Settings& settings, const std::string& text) {
+  WEIR_ASSIGN(settings.striping.factor, small_number(text, 1));
+  settings.striping.targets.clear();
+  return {};
+}
+
+Status set_ranks(Settings& settings, const std::string& text) {
+  settings.ranks.clear();
+  if (text.empty()) return {};
+  WEIR_ASSIGN(settings.ranks, rank_list(text));
+  return {};
+}
+
+const std::array<Declaration, 11>& declarations() {
+  static const std::array<Declaration, 11> all = {{
+      {{"weir_two_phase", "WEIR_TWO_PHASE", "T, N (without two-phase I/O), S (segmented) or auto"},
+       set_algorithm},
+      {{"weir_agg", "WEIR_AGG", "1: order of aggregators that knows the striping"},
+       set_truth<&Settings::striping_aware>},
+      {{"weir_rr", "WEIR_RR", "1: aggregators round-robin over nodes"}, set_truth<&Settings::round_robin>},
+      {{"weir_req", "WEIR_REQ", "requests per target and step; 0: no throttling"},
+       set_number<&Settings::requests>},
+      {{"cb_nodes", "WEIR_CB_NODES", "number of aggregators; 0: as many as suit"},
+       set_number<&Settings::aggregators>},
+      {{"cb_buffer_size", "WEIR_CB_BUFFER",
+        "bytes that an aggregator takes in one cycle; unset: as many as suit"},
+       set_buffer},
+      {{"striping_unit", "WEIR_STRIPING_UNIT", "bytes of a stripe"}, set_unit},
+      {{"striping_factor", "WEIR_STRIPING_FACTOR", "number of storage targets"}, set_factor},
+      {{"weir_domains", "WEIR_DOMAINS", "file domains: automatic, even, aligned or cyclic"}, set_domains},
+      {{"weir_aggregators", "WEIR_AGGREGATORS", "the aggregators by rank: 0,4,8"}, set_ranks},
+      {{"weir_team", "WEIR_TEAM", "take so many ranks for a node, to try things on one machine"},
+       set_number<&Settings::team>},
+  }};
+  return all;
+}
+
+}  // namespace
+
+std::string_view to_string(Algorithm algorithm) {
+  return algorithm_names.at(static_cast<std::size_t>(algorithm));
+}
+std::string_view to_string(DomainKind kind) {
+  return domain_names.at(static_cast<std::size_t>(kind));
+}
+
+Status check(const Settings& settings) {
+  if ((settings.buffer > 0 && settings.buffer < static_cast<std::uint64_t>(least_buffer)) ||
+      settings.buffer > static_cast<std::uint64_t>(most_buffer))
+    return fail(ErrorCode::invalid_argument, fmt::format("a buffer of {} bytes", settings.buffer),
+                "give 4 KiB to 1 GiB");
+  if ((settings.domains == DomainKind::cyclic || settings.domains == DomainKind::aligned) &&
+      settings.striping.factor == 0)
+    return fail(ErrorCode::invalid_argument, "stripes on no target");
+  return check(settings.striping);
+}
+
+std::uint64_t suitable_buffer(bool shared_locks) {
+  return shared_locks ? 4U << 20U : 512U << 10U;
+}
+
+std::uint64_t aggregator_memory(const Settings& settings) {
+  return 4 * settings.buffer;
+}
+
+std::uint64_t node_memory(const Settings& settings, std::uint32_t aggregators_on_node) {
+  return settings.buffer * (2 * std::uint64_t{aggregators_on_node} + 2);
+}
+
+Result<Settings> parse_configuration(std::string_view text, Settings base) {
+  const std::string whole(text);
+  const auto wrong = [&](Failure failure) {
+    add_context(failure, fmt::format("configuration '{}'", whole), {});
+    return tl::make_unexpected(std::move(failure));
+  };
+  if (text == "auto" || text.empty()) {
+    base.algorithm = Algorithm::automatic;
+    return base;
+  }
+  if (text == "original") text = "T:original";
+  if (text.size() < 2 || text[1] != ':')
+    return wrong(
+        {.code = ErrorCode::invalid_argument,
+         .cause = "it names no way of collective I/O",
+         .advice = "begin with T: (two-phase), N: (without) or S: (segmented), as in T:agg=1,rr=1,req=4"});
+  if (auto applied = set_algorithm(base, std::string(text.substr(0, 1))); !applied)
+    return wrong(std::move(applied).error());
+  text.remove_prefix(2);
+  if (text == "original") {
+    base.striping_aware = base.round_robin = false;
+    base.requests = 0;
+    return base;
+  }
+  auto options = split_options(text);
+  if (!options) return wrong(std::move(options).error());
+  for (const auto& [key, value] : *options) {
+    Status applied;
+    if (key == "agg")
+      applied = set_truth<&Settings::striping_aware>(base, value);
+    else if (key == "rr")
+      applied = set_truth<&Settings::round_robin>(base, value);
+    else if (key == "req")
+      applied = set_number<&Settings::requests>(base, value);
+    else if (key == "cb_nodes")
+      applied = set_number<&Settings::aggregators>(base, value);
+    else if (key == "buffer")
+      applied = set_buffer(base, value);
+    else if (key == "domains")
+      applied = set_domains(base, value);
+    else
+      applied = fail(ErrorCode::invalid_argument,
+                     fmt::format("there is no '{}'", key) +
+                         suggest(key, {"agg", "rr", "req", "cb_nodes", "buffer", "domains"}));
+    if (!applied) return wrong(std::move(applied).error());
+  }
+  return base;
+}
+
+std::string configuration_of(const Settings& settings) {
+  if (settings.algorithm == Algorithm::automatic) return "auto";
+  const char way = settings.algorithm == Algorithm::two_phase ? 'T'
+                   : settings.algorithm == Algorithm::direct  ? 'N'
+                                                              : 'S';
+  std::string text = fmt::format("{}:agg={},rr={},req={}", way, settings.striping_aware ? 1 : 0,
+                                 settings.round_robin ? 1 : 0, settings.requests);
+  if (settings.aggregators > 0) text += fmt::format(",cb_nodes={}", settings.aggregators);
+  return text;
+}
+
+std::span<const SettingName> setting_names() {
+  static const std::vector<SettingName> names = [] {
+    std::vector<SettingName> all;
+    for (const Declaration& declaration : declarations()) all.push_back(declaration.name);
+    return all;
+  }();
+  return names;
+}
+
+Result<Settings> read_settings(const Lookup& hint, const Lookup& variable, Settings base) {
+  for (const Declaration& declaration : declarations()) {
+    std::optional<std::string> value;
+    std::string where;
+    if (variable && (value = variable(declaration.name.variable))) {
+      if (value->empty()) value.reset();
+      where = fmt::format("environment variable {}", declaration.name.variable);
+    }
+    if (hint) {
+      if (auto said = hint(declaration.name.hint)) {
+        value = std::move(said);
+        where = fmt::format("hint {}", declaration.name.hint);
+      }
+    }
+    if (value) WEIR_TRY(in(declaration.apply(base, *value), where));
+  }
+  WEIR_TRY(check(base));
+  return base;
+}
+
+}  // namespace weir::aggregation

@@ -1,0 +1,303 @@
+#include "collective/collective.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <system_error>
+
+#include "aggregation/file_system.hpp"
+#include "collective/direct.hpp"
+#include "collective/exchange.hpp"
+#include "core/timed.hpp"
+#include "core/worker.hpp"
+
+namespace weir::collective {
+
+using aggregation::Algorithm;
+using aggregation::Rows;
+using Direction = FileIo::Direction;
+
+namespace {
+
+Status check_request(const Request& request, Direction direction) {
+  WEIR_TRY(check(request.file, direction == Direction::read));
+  const std::uint64_t bytes = aggregation::total_bytes(request.file);
+  if (const std::uint64_t memory = aggregation::total_bytes(request.memory); memory != bytes)
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} bytes of memory for {} bytes of the file", memory, bytes));
+  return {};
+}
+
+std::uint64_t file_size(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+class Implementation final : public Collective {
+ public:
+  Implementation(std::unique_ptr<Team> team, OpenFile file, aggregation::Settings settings, bool shared_locks)
+      : team_(std::move(team)),
+        file_(std::move(file)),
+        settings_(std::move(settings)),
+        shared_locks_(shared_locks),
+        io_(file_.descriptor, file_.path),
+        cycle_io_(io_),
+        tokens_(*team_) {}
+
+  Outcome write(const Request& request, const Status& mine) override {
+    return call(Direction::write, request, mine);
+  }
+  Outcome read(const Request& request, const Status& mine) override {
+    return call(Direction::read, request, mine);
+  }
+
+  const Accounting& accounting() const override { return accounting_; }
+  const aggregation::Settings& settings() const override { return settings_; }
+  const aggregation::Decision* last_decision() const override {
+    return last_ == nullptr ? nullptr : &last_->decision;
+  }
+
+ private:
+  struct Kept {
+    std::uint64_t hash = 0;
+    std::uint64_t first = 0;  // offset of the first piece
+    std::unique_ptr<Schedule> schedule;
+  };
+  struct Agreed {
+    Schedule* schedule = nullptr;
+    std::int64_t shift = 0;
+  };
+
+  Outcome call(Direction direction, const Request& request, const Status& mine);
+  Ballot opening(Direction direction, const Rows& pieces, const Status& mine, std::uint64_t hash) const;
+  Result<Agreed> schedule_for(const Ballot& ballot, const Rows& pieces, std::uint64_t hash, bool keep,
+                              Direction direction);
+  Status carry_out(Direction direction, const Agreed& agreed, const Rows& pieces, const MemoryStream& memory);
+  Status direct(Direction direction, Schedule& schedule, const Rows& pieces, const MemoryStream& memory);
+  Status close_call(Direction direction, const Status& mine);
+  Worker* worker(const Schedule& schedule);
+
+  std::unique_ptr<Team> team_;
+  OpenFile file_;
+  aggregation::Settings settings_;
+  bool shared_locks_;
+  FileIo io_;
+  CycleIo cycle_io_;
+  TokenRing tokens_;
+  CycleBuffers buffers_;
+  std::array<Kept, kept_schedules> kept_;
+  std::size_t next_kept_ = 0;
+  std::unique_ptr<Schedule> passing_;  // of a call whose pieces are not worth keeping
+  const Schedule* last_ = nullptr;
+  std::uint64_t messages_so_far_ = 0;
+  Accounting accounting_;
+  std::optional<Worker> worker_;  // last: it uses the above
+};
+
+Ballot Implementation::opening(Direction direction, const Rows& pieces, const Status& mine,
+                               std::uint64_t hash) const {
+  Ballot ballot;
+  if (!mine) ballot.least[Ballot::failed] = team_->comm().rank();
+  const auto kind = static_cast<std::int64_t>(direction);
+  ballot.least[Ballot::call] = kind;
+  ballot.least[Ballot::call_too] = ~kind;
+  if (direction == Direction::read)
+    ballot.least[Ballot::size] = ~static_cast<std::int64_t>(file_size(file_.descriptor));
+  ballot.known = 0;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (!kept_[i].schedule || kept_[i].hash != hash) continue;
+    ballot.known |= std::uint64_t{1} << i;
+    if (pieces.empty()) continue;  // fits any shift
+    const auto shift = static_cast<std::int64_t>(pieces.front().offset - kept_[i].first);
+    ballot.least[Ballot::shift + i] = shift;
+    ballot.least[Ballot::shift_too + i] = ~shift;
+  }
+  if (pieces.empty()) return ballot;
+  ballot.least[Ballot::begin] = static_cast<std::int64_t>(pieces.front().offset);
+  ballot.least[Ballot::end] = ~static_cast<std::int64_t>(pieces.back().end());
+  ballot.sum[Ballot::bytes] = static_cast<std::int64_t>(aggregation::total_bytes(pieces));
+  ballot.sum[Ballot::pieces] = static_cast<std::int64_t>(aggregation::total_pieces(pieces));
+  return ballot;
+}
+
+Outcome Implementation::call(Direction direction, const Request& request, const Status& mine) {
+  ++accounting_.calls;
+  Status checked = mine ? check_request(request, direction) : mine;
+  // A rank whose pieces overlap each other reads them by itself: which byte of memory is which is its
+  // business.
+  const bool by_itself = checked && !check(request.file, false);
+  Rows pieces;
+  if (checked && !by_itself) pieces = request.file;
+  const std::uint64_t hash = shape_hash(pieces) * 2 + (direction == Direction::read ? 1 : 0);
+
+  Result<Agreed> agreed = Agreed{};
+  std::uint64_t size = UINT64_MAX;
+  {
+    const Timed timed(accounting_.of(Phase::negotiate));
+    const Ballot ballot = team_->reduce(opening(direction, pieces, checked, hash));
+    if (ballot.least[Ballot::failed] != INT64_MAX) {
+      checked = in(mpi::agree(team_->comm(), checked),
+                   direction == Direction::write ? "collective write" : "collective read", file_.path);
+      return {.status = checked};
+    }
+    if (ballot.least[Ballot::call] != ~ballot.least[Ballot::call_too])
+      return {.status = in(Status(fail(ErrorCode::disagreement, "some ranks read and others write")),
+                           "collective I/O", file_.path)};
+    if (direction == Direction::read) size = static_cast<std::uint64_t>(~ballot.least[Ballot::size]);
+    const auto end =
+        ballot.least[Ballot::end] == INT64_MAX ? 0 : static_cast<std::uint64_t>(~ballot.least[Ballot::end]);
+    const auto begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]);
+    const bool cut = end > size;
+    if (cut) pieces = clip(pieces, 0, size);
+    if (begin < std::min(end, size)) agreed = schedule_for(ballot, pieces, hash, !cut, direction);
+  }
+  if (!agreed)
+    return {.status = in(Status(tl::make_unexpected(agreed.error())), "collective I/O", file_.path)};
+
+  const MemoryStream memory(request.memory);
+  Status status;
+  std::uint64_t bytes = aggregation::total_bytes(pieces);
+  if (by_itself) {
+    const Timed timed(accounting_.of(Phase::read));
+    const Rows own = clip(request.file, 0, size);
+    bytes = aggregation::total_bytes(own);
+    status = transfer(io_, direction, own, memory);
+  }
+  if (agreed->schedule != nullptr) {
+    const Status carried = guarded([&] { return carry_out(direction, *agreed, pieces, memory); });
+    if (status) status = carried;
+  }
+  status = close_call(direction, status);
+  if (status) accounting_.bytes += bytes;
+  accounting_.requests = io_.requests();
+  accounting_.file_bytes = io_.bytes();
+  return {.status = std::move(status), .bytes = bytes};
+}
+
+Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot, const Rows& pieces,
+                                                            std::uint64_t hash, bool keep,
+                                                            Direction direction) {
+  for (std::size_t i = 0; keep && i < kept_.size(); ++i) {
+    const std::int64_t shift = ballot.least[Ballot::shift + i];
+    if ((ballot.known >> i & 1U) == 0 || shift != ~ballot.least[Ballot::shift_too + i]) continue;
+    Schedule& schedule = *kept_[i].schedule;
+    if (schedule.decision.domains && !schedule.decision.domains->move_with(shift)) continue;
+    last_ = &schedule;
+    return Agreed{&schedule, shift};
+  }
+  ++accounting_.schedules;
+  const aggregation::CallFacts facts{.begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]),
+                                     .end = static_cast<std::uint64_t>(~ballot.least[Ballot::end]),
+                                     .bytes = static_cast<std::uint64_t>(ballot.sum[Ballot::bytes]),
+                                     .pieces = static_cast<std::uint64_t>(ballot.sum[Ballot::pieces]),
+                                     .shared_locks = shared_locks_,
+                                     .reading = direction == Direction::read};
+  last_ = nullptr;
+  auto schedule = negotiate(*team_, pieces, facts, settings_);
+  if (!schedule) return tl::make_unexpected(schedule.error());
+  Schedule* made = schedule->get();
+  last_ = made;
+  if (keep) {
+    // Every rank negotiates the same calls, so places are dealt alike.
+    kept_[next_kept_] = {
+        .hash = hash, .first = pieces.empty() ? 0 : pieces.front().offset, .schedule = std::move(*schedule)};
+    next_kept_ = (next_kept_ + 1) % kept_schedules;
+  } else {
+    passing_ = std::move(*schedule);
+  }
+  return Agreed{made, 0};
+}
+
+Worker* Implementation::worker(const Schedule& schedule) {
+  if (!schedule.is_aggregator()) return nullptr;
+  try {
+    if (!worker_) worker_.emplace();
+  } catch (const std::system_error&) {  // no thread to be had: the file is touched in between
+    return nullptr;
+  }
+  return &*worker_;
+}
+
+Status Implementation::carry_out(Direction direction, const Agreed& agreed, const Rows& pieces,
+                                 const MemoryStream& memory) {
+  Schedule& schedule = *agreed.schedule;
+  if (schedule.decision.algorithm == Algorithm::direct) return direct(direction, schedule, pieces, memory);
+  accounting_.model_between_nodes += schedule.model_between_nodes;
+  const ExchangeTools tools{.team = *team_,
+                            .tokens = tokens_,
+                            .io = cycle_io_,
+                            .buffers = buffers_,
+                            .worker = worker(schedule),
+                            .accounting = accounting_};
+  Exchange exchange(tools, schedule, memory, messages_so_far_, agreed.shift);
+  messages_so_far_ += schedule.messages.size();
+  return direction == Direction::write ? exchange.write() : exchange.read();
+}
+
+Status Implementation::direct(Direction direction, Schedule& schedule, const Rows& pieces,
+                              const MemoryStream& memory) {
+  tokens_.begin(schedule.decision, schedule.number, 1);
+  if (schedule.decision.steps.throttled()) {
+    const Timed timed(accounting_.of(Phase::token));
+    for (unsigned rounds = 0;; ++rounds) {
+      const std::uint32_t seen = team_->bell();
+      if (tokens_.may_touch(0)) break;
+      team_->nap(seen, rounds, tokens_.polls());
+    }
+  }
+  Status status;
+  {
+    const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
+    status = guarded([&] { return transfer(io_, direction, pieces, memory); });
+  }
+  tokens_.pass(0);
+  tokens_.finish();
+  return status;
+}
+
+// One outcome of many.
+Status Implementation::close_call(Direction direction, const Status& mine) {
+  const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
+  Ballot ballot;
+  if (!mine) ballot.least[Ballot::failed] = team_->comm().rank();
+  if (team_->reduce(ballot).least[Ballot::failed] == INT64_MAX) return {};
+  return in(mpi::agree(team_->comm(), mine),
+            direction == Direction::write ? "collective write" : "collective read", file_.path);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, OpenFile file,
+                                                       const aggregation::Settings& settings) {
+  aggregation::Settings used = settings;
+  WEIR_TRY(mpi::agree(comm, in(check(used), "settings of collective I/O", file.path)));
+  WEIR_TRY(mpi::same_everywhere(
+      comm,
+      fmt::format("{} agg={} rr={} req={} cb_nodes={} buffer={} striping={}x{} ranks={} team={} domains={}",
+                  to_string(used.algorithm), used.striping_aware, used.round_robin, used.requests,
+                  used.aggregators, used.buffer, used.striping.unit, used.striping.factor,
+                  fmt::join(used.ranks, ","), used.team, to_string(used.domains)),
+      "the settings of collective I/O"));
+  auto team = Team::create(comm, used.team);
+  if (!team) return tl::make_unexpected(team.error());
+  if (!used.ranks.empty())
+    WEIR_TRY(mpi::agree(comm, in(check(used.ranks, (*team)->nodes()), "aggregators", file.path)));
+
+  // One rank's word counts: nodes may see attributes of a new file at different times.
+  const aggregation::FileSystemFacts facts =
+      comm.rank() == 0 ? aggregation::ask_file_system(file.descriptor) : aggregation::FileSystemFacts{};
+  std::array<std::uint64_t, 3> word = {facts.shared_locks ? 1U : 0U, facts.striping.unit,
+                                       facts.striping.factor};
+  comm.broadcast_bytes(reinterpret_cast<std::byte*>(word.data()), sizeof word, 0);
+  if (used.buffer == 0) used.buffer = aggregation::suitable_buffer(word[0] != 0);
+  if (!used.striping.known() && word[1] > 0)
+    used.striping = {.unit = word[1], .factor = static_cast<std::uint32_t>(word[2])};
+  return std::unique_ptr<Collective>(
+      std::make_unique<Implementation>(std::move(*team), std::move(file), std::move(used), word[0] != 0));
+}
+
+}  // namespace weir::collective

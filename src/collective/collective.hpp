@@ -1,0 +1,64 @@
+// Collective writing and reading of one open file: executes the decisions of aggregation/ over MPI and
+// positional I/O.
+//
+// Data goes through shared memory within a node and as one message per cycle between two nodes; an aggregator
+// writes cycle k while cycle k+1 is on its way. Schedules are kept while the pieces stay the same but for a
+// common shift.
+//
+// Ownership: the file descriptor stays the caller's and must outlive the Collective. Memory:
+// aggregator_memory() and node_memory() of the settings, allocated at the first call that needs it. Threads:
+// one thread at a time. MPI is called from that thread only. All members are COLLECTIVE over the communicator
+// unless they say LOCAL.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "aggregation/decide.hpp"
+#include "aggregation/pieces.hpp"
+#include "aggregation/settings.hpp"
+#include "collective/accounting.hpp"
+#include "core/error.hpp"
+#include "mpi/comm.hpp"
+
+namespace weir::collective {
+
+struct OpenFile {
+  int descriptor = -1;
+  std::string path;  // for messages
+};
+
+// What one rank wants: pieces of the file in file order, and where in memory their bytes are, one after
+// another in the order of the pieces. Addresses are absolute; both lists have the same number of bytes in
+// total.
+struct Request {
+  aggregation::Rows file;
+  aggregation::Rows memory;
+};
+
+struct Outcome {
+  Status status;            // the same on every rank; names rank, file, offset and cause
+  std::uint64_t bytes = 0;  // of this rank: written, or read before the end of the file
+};
+
+class Collective {
+ public:
+  // Ranks may pass different descriptors of the same file; settings must be the same everywhere.
+  static Result<std::unique_ptr<Collective>> create(const mpi::Comm& comm, OpenFile file,
+                                                    const aggregation::Settings& settings);
+  virtual ~Collective() = default;
+
+  // Memory is only read by write(), and only bytes of the request are changed by read(); what lies behind the
+  // end of the file is left as it was. A rank without data passes an empty request. `mine`: a failure that
+  // the caller found on this rank; then every rank gets it and nothing is transferred.
+  virtual Outcome write(const Request& request, const Status& mine = {}) = 0;
+  virtual Outcome read(const Request& request, const Status& mine = {}) = 0;
+
+  // LOCAL.
+  virtual const Accounting& accounting() const = 0;           // of this rank, all calls so far
+  virtual const aggregation::Settings& settings() const = 0;  // as they are used: striping filled in
+  virtual const aggregation::Decision* last_decision()
+      const = 0;  // of the last call; nullptr before the first
+};
+
+}  // namespace weir::collective

@@ -1,0 +1,131 @@
+// Carries out a schedule: moves data between the memory of all ranks and the file, by way of the aggregators.
+//
+// Every rank runs the same loop and does whatever it can do next: put its part into a message (write) or take
+// it out (read), carry messages to and from other nodes, and, if it is an aggregator, touch the file, in a
+// worker while the next cycle is on its way. When nothing can be done it sleeps.
+//
+// It ends on every rank whatever happens at the file: after a failure cycles go on without touching it.
+//
+// Why nothing waits for ever: messages pass every ring in the order of (cycle, aggregator), and whatever a
+// message waits for, room, a buffer or a token, is freed by messages and cycles that come earlier in that
+// order.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "collective/accounting.hpp"
+#include "collective/cycle_io.hpp"
+#include "collective/memory_stream.hpp"
+#include "collective/schedule.hpp"
+#include "collective/token_ring.hpp"
+#include "core/worker.hpp"
+
+namespace weir::collective {
+
+// Buffers of an aggregator, kept from call to call: two for cycles on their way between nodes.
+class CycleBuffers {
+ public:
+  std::byte* at_least(std::uint32_t which, std::uint64_t bytes);
+
+ private:
+  std::unique_ptr<std::byte[]> data_[2];
+  std::uint64_t bytes_[2] = {0, 0};
+};
+
+struct ExchangeTools {
+  Team& team;
+  TokenRing& tokens;
+  CycleIo& io;
+  CycleBuffers& buffers;
+  Worker* worker;  // none: the file is touched in between
+  Accounting& accounting;
+};
+
+class Exchange {
+ public:
+  // `base`: number of messages of this node in earlier calls.
+  Exchange(const ExchangeTools& tools, Schedule& schedule, const MemoryStream& memory, std::uint64_t base,
+           std::int64_t shift);
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  Status write();
+  Status read();
+
+ private:
+  // One cycle of this aggregator under way.
+  struct Cycle {
+    std::vector<std::byte*> parts;  // by source
+    struct Remote {
+      std::uint32_t carrier;  // rank at the other node
+      std::uint32_t group;    // of its node, for stepwise aggregation
+      std::byte* data;
+      std::uint64_t size;
+    };
+    std::vector<Remote> remotes;
+    std::size_t posted = 0;  // remotes whose receive was posted
+    std::vector<MPI_Request> requests;
+    bool job = false;  // the worker has it
+    std::atomic<bool> done = false;
+    Status status;
+  };
+
+  void prepare(std::uint32_t cycle);
+  Cycle& state(std::uint32_t cycle) { return cycles_[cycle % 2]; }
+  void start_job(std::uint32_t cycle, FileIo::Direction direction, bool alone);
+  std::uint32_t group_of_node(std::uint32_t node) const;
+  bool all_done(std::vector<MPI_Request>& requests) const;
+  void idle(Phase phase, bool poll);
+  std::byte* ring_at(std::uint32_t message) const {
+    return tools_.team.ring() + schedule_.messages[message].place.offset;
+  }
+  bool has_room(std::uint32_t message) const {
+    return tools_.team.all_taken(base_ + schedule_.messages[message].place.gone);
+  }
+  // The stretches of this rank's stream that make up its part of a message.
+  template <class Visit>
+  void for_each_range(const Message& message, const Visit& visit) const;
+
+  // Steps of a loop; each returns whether it got anything done.
+  bool pack_one();
+  bool carry_out();
+  bool receive_cycles();
+  bool write_cycles();
+  bool unpack_one();
+  bool carry_in();
+  bool read_cycles();
+  bool send_cycles();
+  void publish_taken();
+  void publish_given();
+  Phase waiting_for(Phase io) const;
+
+  ExchangeTools tools_;
+  Schedule& schedule_;
+  const MemoryStream& memory_;
+  std::uint64_t base_;
+  std::int64_t shift_;
+  Team::Slot& me_;
+  std::uint32_t messages_;      // of the node
+  std::uint32_t next_ = 0;      // message to pack or unpack
+  std::uint32_t total_cycles_;  // of this rank as an aggregator, empty ones for tokens included
+  std::uint32_t begun_ = 0;     // cycles that were prepared
+  std::uint32_t started_ = 0;   // whose I/O was started
+  std::uint32_t finished_ = 0;  // that are over
+  std::uint32_t released_ = 0;  // read: whose buffers are free again
+  Cycle cycles_[2];
+  std::vector<std::uint32_t> carried_;  // messages that this rank carries to or from another node
+  std::size_t carried_begun_ = 0;
+  std::size_t carried_done_ = 0;
+  std::vector<MPI_Request> carried_requests_;
+  std::vector<std::uint32_t> carried_peer_;
+  Status status_;
+  unsigned idle_rounds_ = 0;
+  std::uint32_t seen_bell_ = 0;
+};
+
+}  // namespace weir::collective

@@ -1,0 +1,151 @@
+// From memory to the file.
+#include <algorithm>
+
+#include "collective/exchange.hpp"
+#include "collective/exchange_ranges.hpp"
+#include "core/timed.hpp"
+
+namespace weir::collective {
+
+Status Exchange::write() {
+  for (const std::uint32_t m : carried_)
+    carried_peer_.push_back(schedule_.decision.aggregators[schedule_.messages[m].aggregator]);
+  publish_taken();
+  while (true) {
+    seen_bell_ = tools_.team.bell();
+    bool got_on = pack_one();
+    got_on |= carry_out();
+    got_on |= receive_cycles();
+    got_on |= write_cycles();
+    if (next_ == messages_ && carried_done_ == carried_.size() && finished_ == total_cycles_) break;
+    if (got_on) {
+      idle_rounds_ = 0;
+      continue;
+    }
+    const bool poll =
+        carried_done_ < carried_begun_ || tools_.tokens.polls() ||
+        std::any_of(cycles_, cycles_ + 2, [](const Cycle& cycle) { return !cycle.requests.empty(); });
+    idle(waiting_for(Phase::write), poll);
+  }
+  tools_.tokens.finish();
+  return status_;
+}
+
+// Puts this rank's part into the next message, as soon as there is room for it.
+bool Exchange::pack_one() {
+  if (next_ == messages_) return false;
+  const Timed timed(tools_.accounting.of(Phase::within_node));
+  bool packed = false;
+  while (next_ < messages_) {
+    const Message& message = schedule_.messages[next_];
+    if (message.part_size > 0) {
+      if (packed || !has_room(next_)) break;
+      std::byte* into = ring_at(next_) + message.part_offset;
+      for_each_range(message, [&](std::uint64_t from, std::uint64_t length) {
+        memory_.copy_out(from, length, into);
+        into += length;
+      });
+      packed = true;
+    }
+    ++next_;
+  }
+  const std::uint64_t given = base_ + next_;
+  if (me_.given.load(std::memory_order_relaxed) == given) return false;
+  me_.given.store(given, std::memory_order_release);
+  tools_.team.ring_bell();
+  return true;
+}
+
+// Sends messages of the node to aggregators on others, once all ranks have put in their parts.
+bool Exchange::carry_out() {
+  bool got_on = false;
+  while (carried_begun_ < carried_.size() && tools_.team.all_given(base_ + carried_[carried_begun_] + 1)) {
+    const std::uint32_t m = carried_[carried_begun_];
+    const std::uint64_t size = schedule_.messages[m].size;
+    MPI_Isend(ring_at(m), static_cast<int>(size), MPI_BYTE, static_cast<int>(carried_peer_[carried_begun_]),
+              data_tag, tools_.team.comm().get(), &carried_requests_[carried_begun_]);
+    tools_.accounting.sent_between_nodes += size;
+    ++carried_begun_;
+    got_on = true;
+  }
+  if (carried_done_ == carried_begun_) return got_on;
+  std::vector<int> indices(carried_begun_ - carried_done_);
+  int count = 0;
+  MPI_Testsome(static_cast<int>(indices.size()), &carried_requests_[carried_done_], &count, indices.data(),
+               MPI_STATUSES_IGNORE);
+  const std::size_t before = carried_done_;
+  while (carried_done_ < carried_begun_ && carried_requests_[carried_done_] == MPI_REQUEST_NULL)
+    ++carried_done_;
+  if (carried_done_ != before) publish_taken();
+  return got_on || count > 0;
+}
+
+// Posts receives for this aggregator's next cycle, as far as its buffer is free; group by group when data is
+// aggregated stepwise.
+bool Exchange::receive_cycles() {
+  bool got_on = false;
+  while (begun_ < total_cycles_ && begun_ < finished_ + 2) {
+    prepare(begun_++);
+    got_on = true;
+  }
+  const bool stepwise = schedule_.decision.steps.throttled();
+  for (std::uint32_t c = started_; c < begun_; ++c) {
+    Cycle& cycle = state(c);
+    while (cycle.posted < cycle.remotes.size()) {
+      const std::uint32_t mine = schedule_.decision.steps.group_of(schedule_.number);
+      const auto step = [&](std::size_t i) { return aggregation::step_of(mine, cycle.remotes[i].group); };
+      if (stepwise && cycle.posted > 0 && step(cycle.posted) != step(cycle.posted - 1) &&
+          !all_done(cycle.requests))
+        break;
+      const Cycle::Remote& remote = cycle.remotes[cycle.posted++];
+      MPI_Irecv(remote.data, static_cast<int>(remote.size), MPI_BYTE, static_cast<int>(remote.carrier),
+                data_tag, tools_.team.comm().get(), &cycle.requests.emplace_back());
+      got_on = true;
+    }
+    if (cycle.posted < cycle.remotes.size()) break;  // messages of one node come in the order of cycles
+  }
+  return got_on;
+}
+
+// Starts the I/O of cycles that are complete and allowed, and ends that of those that are done.
+bool Exchange::write_cycles() {
+  bool got_on = false;
+  if (started_ < begun_) {
+    Cycle& cycle = state(started_);
+    const std::uint32_t own = schedule_.message_of_cycle[started_];
+    const bool here = cycle.posted == cycle.remotes.size() && all_done(cycle.requests) &&
+                      (own == UINT32_MAX || tools_.team.all_given(base_ + own + 1));
+    // One cycle at the file at a time: its scratch memory and its runs are used by the worker.
+    if (here && started_ == finished_ && tools_.tokens.may_touch(started_)) {
+      const bool alone = next_ == messages_ && carried_done_ == carried_.size() && begun_ == total_cycles_ &&
+                         started_ + 1 == total_cycles_;
+      start_job(started_++, FileIo::Direction::write, alone);
+      got_on = true;
+    }
+  }
+  if (finished_ < started_ && state(finished_).done.load(std::memory_order_acquire)) {
+    if (status_ && !state(finished_).status) status_ = state(finished_).status;
+    state(finished_).job = false;
+    tools_.tokens.pass(finished_++);
+    publish_taken();
+    got_on = true;
+  }
+  return got_on;
+}
+
+// Up to where this rank needs nothing of the ring any more: what it sends, and what it writes as an
+// aggregator.
+void Exchange::publish_taken() {
+  std::uint64_t first = messages_;
+  if (carried_done_ < carried_.size()) first = carried_[carried_done_];
+  for (std::uint32_t c = finished_; c < schedule_.own_cycles(); ++c) {
+    if (schedule_.message_of_cycle[c] == UINT32_MAX) continue;
+    first = std::min<std::uint64_t>(first, schedule_.message_of_cycle[c]);
+    break;
+  }
+  if (me_.taken.load(std::memory_order_relaxed) == base_ + first) return;
+  me_.taken.store(base_ + first, std::memory_order_release);
+  tools_.team.ring_bell();
+}
+
+}  // namespace weir::collective

@@ -1,0 +1,90 @@
+#include "collective/file_io.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+namespace weir::collective {
+
+namespace {
+
+constexpr std::size_t most_parts = IOV_MAX < 1024 ? IOV_MAX : 1024;
+constexpr std::uint64_t most_bytes = 1U << 30U;  // of one system call: below what Linux cuts off at
+
+// Drops the first `bytes` of the parts; returns how many parts are used up.
+std::size_t consume(std::vector<iovec>& parts, std::size_t first, std::uint64_t bytes) {
+  while (first < parts.size() && bytes >= parts[first].iov_len) bytes -= parts[first++].iov_len;
+  if (bytes > 0) {
+    parts[first].iov_base = static_cast<std::byte*>(parts[first].iov_base) + bytes;
+    parts[first].iov_len -= bytes;
+  }
+  return first;
+}
+
+}  // namespace
+
+void FileIo::begin(Direction direction) {
+  direction_ = direction;
+  batch_.clear();
+  batch_begin_ = batch_end_ = 0;
+}
+
+Status FileIo::add(std::uint64_t offset, std::byte* memory, std::uint64_t length) {
+  while (length > 0) {
+    const std::uint64_t step = std::min(length, most_bytes);
+    if (!batch_.empty() && (offset != batch_end_ || batch_.size() == most_parts ||
+                            batch_end_ - batch_begin_ + step > most_bytes))
+      WEIR_TRY(flush());
+    if (batch_.empty()) batch_begin_ = batch_end_ = offset;
+    if (!batch_.empty() && static_cast<std::byte*>(batch_.back().iov_base) + batch_.back().iov_len == memory)
+      batch_.back().iov_len += step;
+    else
+      batch_.push_back({.iov_base = memory, .iov_len = step});
+    batch_end_ += step;
+    offset += step;
+    memory += step;
+    length -= step;
+  }
+  return {};
+}
+
+Status FileIo::finish() {
+  return flush();
+}
+
+Status FileIo::flush() {
+  std::uint64_t at = batch_begin_;
+  std::size_t first = 0;
+  const bool writing = direction_ == Direction::write;
+  while (at < batch_end_) {
+    const auto count = static_cast<int>(batch_.size() - first);
+    const ssize_t done = writing ? ::pwritev(descriptor_, &batch_[first], count, static_cast<off_t>(at))
+                                 : ::preadv(descriptor_, &batch_[first], count, static_cast<off_t>(at));
+    ++requests_;
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      batch_.clear();
+      return fail_errno(
+          errno, fmt::format("{} {} bytes at offset {}", writing ? "write" : "read", batch_end_ - at, at),
+          path_);
+    }
+    if (done == 0) {
+      if (writing) {
+        batch_.clear();
+        return in(Status(fail(ErrorCode::io, "the file system takes no more")),
+                  fmt::format("write at offset {}", at), path_);
+      }
+      for (; first < batch_.size(); ++first) std::memset(batch_[first].iov_base, 0, batch_[first].iov_len);
+      break;
+    }
+    at += static_cast<std::uint64_t>(done);
+    bytes_ += static_cast<std::uint64_t>(done);
+    first = consume(batch_, first, static_cast<std::uint64_t>(done));
+  }
+  batch_.clear();
+  return {};
+}
+
+}  // namespace weir::collective

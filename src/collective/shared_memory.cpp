@@ -1,0 +1,51 @@
+#include "collective/shared_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace weir::collective {
+
+SharedMemory::~SharedMemory() {
+  if (data_ != nullptr) ::munmap(data_, address_.bytes);
+  if (address_.descriptor >= 0) ::close(static_cast<int>(address_.descriptor));
+}
+
+Status SharedMemory::map() {
+  void* memory = ::mmap(nullptr, address_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        static_cast<int>(address_.descriptor), 0);
+  if (memory == MAP_FAILED) return fail_errno(errno, "map memory shared within the node", {});
+  data_ = static_cast<std::byte*>(memory);
+  return {};
+}
+
+Result<SharedMemory> SharedMemory::create(std::uint64_t bytes) {
+  SharedMemory memory;
+  memory.address_ = {
+      .process = ::getpid(), .descriptor = ::memfd_create("weir-collective", MFD_CLOEXEC), .bytes = bytes};
+  if (memory.address_.descriptor < 0) return fail_errno(errno, "make memory shared within the node", {});
+  if (bytes > INT64_MAX ||
+      ::ftruncate(static_cast<int>(memory.address_.descriptor), static_cast<off_t>(bytes)) != 0)
+    return fail(ErrorCode::no_memory, fmt::format("no {} bytes of memory to share within the node", bytes));
+  WEIR_TRY(memory.map());
+  return memory;
+}
+
+Result<SharedMemory> SharedMemory::open(const Address& address) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", address.process, address.descriptor);
+  SharedMemory memory;
+  memory.address_ = {.process = address.process,
+                     .descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC),
+                     .bytes = address.bytes};
+  if (memory.address_.descriptor < 0) return fail_errno(errno, "open memory shared within the node", path);
+  struct stat status {};
+  if (::fstat(static_cast<int>(memory.address_.descriptor), &status) != 0 ||
+      static_cast<std::uint64_t>(status.st_size) != address.bytes)
+    return fail(ErrorCode::io, "memory shared within the node has another size than was said");
+  WEIR_TRY(memory.map());
+  return memory;
+}
+
+}  // namespace weir::collective

@@ -1,0 +1,213 @@
+#include "collective/team.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+#include <new>
+
+namespace weir::collective {
+
+void Ballot::add(const Ballot& other) {
+  for (std::size_t i = 0; i < least_count; ++i) least[i] = std::min(least[i], other.least[i]);
+  for (std::size_t i = 0; i < sum_count; ++i) sum[i] += other.sum[i];
+  known &= other.known;
+}
+
+// At the beginning of the shared books; slots follow.
+struct alignas(64) Team::Header {
+  std::atomic<std::uint32_t> bell;
+  std::atomic<std::uint32_t> sleepers;
+  alignas(64) std::atomic<std::uint32_t> arrived;   // of the team, over all reductions
+  alignas(64) std::atomic<std::uint32_t> released;  // number of the reduction whose result stands here
+  Ballot result;
+};
+
+namespace {
+
+void add_ballots(void* from, void* into, int* count, MPI_Datatype*) {
+  auto* a = static_cast<Ballot*>(from);
+  auto* b = static_cast<Ballot*>(into);
+  for (int i = 0; i < *count; ++i) b[i].add(a[i]);
+}
+
+// Splits what MPI says shares memory further into teams of `pretend` ranks.
+MPI_Comm split_by_node(MPI_Comm comm, std::uint32_t pretend) {
+  MPI_Comm local = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
+  if (pretend == 0) return local;
+  int rank = 0;
+  MPI_Comm_rank(local, &rank);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(local, rank / static_cast<int>(pretend), rank, &part);
+  MPI_Comm_free(&local);
+  return part;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Team>> Team::create(const mpi::Comm& comm, std::uint32_t pretend) {
+  if (comm.is_serial()) return fail(ErrorCode::unsupported, "collective I/O needs MPI");
+  std::unique_ptr<Team> team(new Team(comm));
+  team->local_ = split_by_node(comm.get(), pretend);
+  MPI_Comm_rank(team->local_, &team->rank_);
+  MPI_Comm_size(team->local_, &team->size_);
+  Status shared = team->share();
+  int good = shared ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, team->local_);
+  if (good == 0) {
+    MPI_Comm_free(&team->local_);
+    MPI_Comm_dup(MPI_COMM_SELF, &team->local_);
+    team->rank_ = 0;
+    team->size_ = 1;
+    shared = team->share();
+  }
+  WEIR_TRY(mpi::agree(comm, shared));
+
+  auto leader = static_cast<std::uint64_t>(comm.rank());
+  MPI_Bcast(&leader, 1, MPI_UINT64_T, 0, team->local_);
+  std::vector<std::uint64_t> leader_of(static_cast<std::size_t>(comm.size()));
+  MPI_Allgather(&leader, 1, MPI_UINT64_T, leader_of.data(), 1, MPI_UINT64_T, comm.get());
+  team->nodes_ = aggregation::Nodes::of(leader_of);
+  team->ranks_by_node_ = team->nodes_.ranks_by_node();
+  team->node_ = team->nodes_.of_rank[static_cast<std::size_t>(comm.rank())];
+  MPI_Comm_split(comm.get(), team->leads() ? 0 : MPI_UNDEFINED, comm.rank(), &team->leaders_);
+  MPI_Type_contiguous(static_cast<int>(sizeof(Ballot)), MPI_BYTE, &team->ballot_type_);
+  MPI_Type_commit(&team->ballot_type_);
+  MPI_Op_create(add_ballots, 1, &team->ballot_op_);
+  return team;
+}
+
+Team::~Team() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
+  if (local_ != MPI_COMM_NULL) MPI_Comm_free(&local_);
+  if (leaders_ != MPI_COMM_NULL) MPI_Comm_free(&leaders_);
+  if (ballot_type_ != MPI_DATATYPE_NULL) MPI_Type_free(&ballot_type_);
+  if (ballot_op_ != MPI_OP_NULL) MPI_Op_free(&ballot_op_);
+}
+
+namespace {
+
+// The leader makes it, the others open it. Nobody goes on before all have: the address is good only while it
+// is held.
+Result<SharedMemory> share_memory(MPI_Comm local, bool leads, int size, std::uint64_t bytes) {
+  Result<SharedMemory> memory = SharedMemory();
+  SharedMemory::Address address;
+  if (leads) {
+    memory = SharedMemory::create(bytes);
+    if (memory) address = memory->address();
+  }
+  if (size == 1) return memory;
+  MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, local);
+  if (!leads) {
+    memory = address.bytes == bytes
+                 ? SharedMemory::open(address)
+                 : Result<SharedMemory>(fail(ErrorCode::no_memory, "no memory to share within the node"));
+  }
+  MPI_Barrier(local);
+  return memory;
+}
+
+}  // namespace
+
+Status Team::share() {
+  const std::uint64_t bytes = sizeof(Header) + sizeof(Slot) * size();
+  WEIR_ASSIGN(books_, share_memory(local_, leads(), size_, bytes));
+  // Zeros are what both begin with; the leader's constructors write the same again before anybody looks.
+  header_ = reinterpret_cast<Header*>(books_.data());
+  slots_ = reinterpret_cast<Slot*>(books_.data() + sizeof(Header));
+  return {};
+}
+
+Status Team::make_ring(std::uint64_t bytes) {
+  if (ring_.size() >= bytes) return {};
+  ring_ = SharedMemory();
+  WEIR_ASSIGN(ring_, share_memory(local_, leads(), size_, bytes));
+  return {};
+}
+
+void Team::reduce_over_leaders(Ballot& ballot) const {
+  if (nodes_.count == 1) return;
+  const Ballot mine = ballot;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(&mine, &ballot, 1, ballot_type_, ballot_op_, leaders_, &request);
+  for (unsigned rounds = 0;; ++rounds) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    nap(bell(), rounds, true);
+  }
+}
+
+Ballot Team::reduce(const Ballot& mine) {
+  const std::uint32_t number = ++reductions_;
+  slots_[rank_].ballot = mine;
+  const std::uint32_t all = number * size();
+  const bool last = header_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == all;
+  if (leads()) {
+    for (unsigned rounds = 0; header_->arrived.load(std::memory_order_acquire) != all; ++rounds) {
+      const std::uint32_t seen = bell();
+      if (header_->arrived.load(std::memory_order_acquire) == all) break;
+      nap(seen, rounds, false);
+    }
+    Ballot result = mine;
+    for (std::uint32_t r = 1; r < size(); ++r) result.add(slots_[r].ballot);
+    reduce_over_leaders(result);
+    header_->result = result;
+    header_->released.store(number, std::memory_order_release);
+    if (size() > 1) ring_bell();
+    return result;
+  }
+  if (last) ring_bell();
+  for (unsigned rounds = 0; header_->released.load(std::memory_order_acquire) != number; ++rounds) {
+    const std::uint32_t seen = bell();
+    if (header_->released.load(std::memory_order_acquire) == number) break;
+    nap(seen, rounds, false);
+  }
+  return header_->result;
+}
+
+bool Team::all_given(std::uint64_t number) const {
+  for (std::uint32_t r = 0; r < size(); ++r)
+    if (slots_[r].given.load(std::memory_order_acquire) < number) return false;
+  return true;
+}
+
+bool Team::all_taken(std::uint64_t number) const {
+  for (std::uint32_t r = 0; r < size(); ++r)
+    if (slots_[r].taken.load(std::memory_order_acquire) < number) return false;
+  return true;
+}
+
+std::uint32_t Team::bell() const {
+  return header_->bell.load();
+}
+
+void Team::ring_bell() const {
+  header_->bell.fetch_add(1);
+  if (header_->sleepers.load() > 0)
+    ::syscall(SYS_futex, &header_->bell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void Team::nap(std::uint32_t seen, unsigned rounds, bool poll) const {
+  constexpr unsigned yields = 4;
+  if (rounds < yields) {
+    ::sched_yield();
+    return;
+  }
+  constexpr long shortest = 20'000;  // ns
+  const long polling = shortest << std::min(rounds - yields, 4U);
+  const timespec timeout{.tv_sec = 0, .tv_nsec = poll ? polling : 100'000'000};
+  header_->sleepers.fetch_add(1);
+  if (header_->bell.load() == seen)
+    ::syscall(SYS_futex, &header_->bell, FUTEX_WAIT, seen, &timeout, nullptr, 0);
+  header_->sleepers.fetch_sub(1);
+}
+
+}  // namespace weir::collective

@@ -1,0 +1,116 @@
+// The functions that libweir-mpiio.so puts in front of the MPI library: each makes a value of its arguments,
+// and hands it on.
+//
+// Every function is here under its MPI_ and its PMPI_ name. Programs call the first; Open MPI's Fortran
+// bindings and other tools call the second.
+#include "interpose/next.hpp"
+#include "interpose/roles.hpp"
+
+using namespace weir::interpose;
+
+#define WEIR_EXPORT extern "C" __attribute__((visibility("default")))
+
+#define WEIR_BUFFER_read void*
+#define WEIR_BUFFER_write const void*
+
+#define WEIR_TAKES_at_status(Buffer, Count) \
+  MPI_File file, MPI_Offset offset, Buffer buffer, Count count, MPI_Datatype type, MPI_Status *status
+#define WEIR_PASSES_at_status file, offset, buffer, count, type, status
+#define WEIR_FILLS_at_status \
+  .offset = offset, .buffer = memory, .count = count, .type = type, .status = status
+
+#define WEIR_TAKES_at_request(Buffer, Count) \
+  MPI_File file, MPI_Offset offset, Buffer buffer, Count count, MPI_Datatype type, MPI_Request *request
+#define WEIR_PASSES_at_request file, offset, buffer, count, type, request
+#define WEIR_FILLS_at_request \
+  .offset = offset, .buffer = memory, .count = count, .type = type, .request = request
+
+#define WEIR_TAKES_at(Buffer, Count) \
+  MPI_File file, MPI_Offset offset, Buffer buffer, Count count, MPI_Datatype type
+#define WEIR_PASSES_at file, offset, buffer, count, type
+#define WEIR_FILLS_at .offset = offset, .buffer = memory, .count = count, .type = type
+
+#define WEIR_TAKES_status(Buffer, Count) \
+  MPI_File file, Buffer buffer, Count count, MPI_Datatype type, MPI_Status *status
+#define WEIR_PASSES_status file, buffer, count, type, status
+#define WEIR_FILLS_status .buffer = memory, .count = count, .type = type, .status = status
+
+#define WEIR_TAKES_request(Buffer, Count) \
+  MPI_File file, Buffer buffer, Count count, MPI_Datatype type, MPI_Request *request
+#define WEIR_PASSES_request file, buffer, count, type, request
+#define WEIR_FILLS_request .buffer = memory, .count = count, .type = type, .request = request
+
+#define WEIR_TAKES_plain(Buffer, Count) MPI_File file, Buffer buffer, Count count, MPI_Datatype type
+#define WEIR_PASSES_plain file, buffer, count, type
+#define WEIR_FILLS_plain .buffer = memory, .count = count, .type = type
+
+#define WEIR_TAKES_end(Buffer, Count) MPI_File file, Buffer buffer, MPI_Status *status
+#define WEIR_PASSES_end file, buffer, status
+#define WEIR_FILLS_end .buffer = memory, .status = status
+
+#define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_) \
+  WEIR_EXPORT int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {        \
+    using Function = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));     \
+    static const Function function = find_next_as<Function>(#symbol);                 \
+    if (!active || inside) return function(WEIR_PASSES_##form);                       \
+    void* const memory = const_cast<void*>(static_cast<const void*>(buffer));         \
+    const auto carry_out = [&] { return function(WEIR_PASSES_##form); };              \
+    return transfer(Call{.name = #name_,                                              \
+                         .direction = Direction::direction_,                          \
+                         .pointer = Pointer::pointer_,                                \
+                         .reach = Reach::reach_,                                      \
+                         .phase = Phase::phase_,                                      \
+                         .file = file,                                                \
+                         WEIR_FILLS_##form},                                          \
+                    Next(carry_out));                                                 \
+  }
+
+#define WEIR_CALL(name, form, direction, pointer, reach, phase)                   \
+  WEIR_DEFINE(MPI_File_##name, int, name, form, direction, pointer, reach, phase) \
+  WEIR_DEFINE(PMPI_File_##name, int, name, form, direction, pointer, reach, phase)
+#include "interpose/calls.def"
+#undef WEIR_CALL
+
+#if MPI_VERSION >= 4
+// The same with counts of 64 bits; the second half of a split call has none.
+#define WEIR_LARGE_end(...)
+#define WEIR_LARGE_at_status WEIR_DEFINE
+#define WEIR_LARGE_at_request WEIR_DEFINE
+#define WEIR_LARGE_at WEIR_DEFINE
+#define WEIR_LARGE_status WEIR_DEFINE
+#define WEIR_LARGE_request WEIR_DEFINE
+#define WEIR_LARGE_plain WEIR_DEFINE
+#define WEIR_CALL(name, form, direction, pointer, reach, phase)                                   \
+  WEIR_LARGE_##form(MPI_File_##name##_c, MPI_Count, name, form, direction, pointer, reach, phase) \
+      WEIR_LARGE_##form(PMPI_File_##name##_c, MPI_Count, name, form, direction, pointer, reach, phase)
+#include "interpose/calls.def"
+#undef WEIR_CALL
+#endif
+
+// WEIR_CONTROL(name, parameters, arguments, role): the calls that move no data.
+#define WEIR_CONTROL_AS(symbol, parameters, arguments, role)          \
+  WEIR_EXPORT int symbol parameters {                                 \
+    using Function = int(*) parameters;                               \
+    static const Function function = find_next_as<Function>(#symbol); \
+    if (!active || inside) return function arguments;                 \
+    const auto carry_out = [&] { return function arguments; };        \
+    const Next next(carry_out);                                       \
+    return role;                                                      \
+  }
+#define WEIR_CONTROL(name, parameters, arguments, role)    \
+  WEIR_CONTROL_AS(MPI_##name, parameters, arguments, role) \
+  WEIR_CONTROL_AS(PMPI_##name, parameters, arguments, role)
+
+WEIR_CONTROL(File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file),
+             (comm, name, mode, info, file), file_open(comm, name, mode, info, file, next))
+WEIR_CONTROL(File_close, (MPI_File * file), (file), file_close(file, next))
+WEIR_CONTROL(File_set_view,
+             (MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+              const char* representation, MPI_Info info),
+             (file, displacement, etype, filetype, representation, info),
+             set_view(file, displacement, etype, filetype, representation, info, next))
+WEIR_CONTROL(File_seek, (MPI_File file, MPI_Offset offset, int whence), (file, offset, whence),
+             seek(file, offset, whence, next))
+WEIR_CONTROL(File_set_atomicity, (MPI_File file, int flag), (file, flag), set_atomicity(file, flag, next))
+WEIR_CONTROL(File_get_info, (MPI_File file, MPI_Info* info), (file, info), get_info(file, info, next))
+WEIR_CONTROL(Finalize, (), (), finalize(next))

@@ -1,0 +1,55 @@
+#include "interpose/hints.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+
+namespace weir::interpose {
+
+namespace {
+
+std::optional<std::string> variable(std::string_view name) {
+  const char* const value = std::getenv(std::string(name).c_str());
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Hints read_hints(MPI_Info info) {
+  Hints hints;
+  if (info == MPI_INFO_NULL) return hints;
+  for (const aggregation::SettingName& name : aggregation::setting_names()) {
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    const std::string key(name.hint);
+    if (PMPI_Info_get(info, key.c_str(), MPI_MAX_INFO_VAL, value, &found) == MPI_SUCCESS && found != 0)
+      hints[key] = value;
+  }
+  return hints;
+}
+
+Result<aggregation::Settings> settings_of(const Hints& hints, const aggregation::Settings& base) {
+  const aggregation::Lookup hint = [&](std::string_view name) -> std::optional<std::string> {
+    const auto found = hints.find(std::string(name));
+    if (found == hints.end()) return std::nullopt;
+    return found->second;
+  };
+  return aggregation::read_settings(hint, variable, base);
+}
+
+Result<bool> collective_wanted() {
+  const std::optional<std::string> value = variable("WEIR_COLLECTIVE");
+  if (!value || *value == "off" || *value == "0" || *value == "no") return false;
+  if (*value == "on" || *value == "1" || *value == "yes") return true;
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("WEIR_COLLECTIVE is '{}'; it can be on or off", *value));
+}
+
+void report_hints(MPI_Info info, const Hints& hints, const aggregation::Settings& settings) {
+  for (const auto& [key, value] : hints) PMPI_Info_set(info, key.c_str(), value.c_str());
+  PMPI_Info_set(info, "weir_collective", aggregation::configuration_of(settings).c_str());
+}
+
+}  // namespace weir::interpose

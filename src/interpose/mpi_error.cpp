@@ -1,0 +1,72 @@
+#include "interpose/mpi_error.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "interpose/next.hpp"
+
+namespace weir::interpose {
+
+int error_class_of(const Failure& failure) {
+  // Failures of system calls carry their cause in the words of the C library.
+  static const std::array<std::pair<int, int>, 8> causes = {{{ENOSPC, MPI_ERR_NO_SPACE},
+                                                             {EFBIG, MPI_ERR_NO_SPACE},
+                                                             {EDQUOT, MPI_ERR_QUOTA},
+                                                             {EROFS, MPI_ERR_READ_ONLY},
+                                                             {EACCES, MPI_ERR_ACCESS},
+                                                             {EPERM, MPI_ERR_ACCESS},
+                                                             {EBADF, MPI_ERR_ACCESS},
+                                                             {ENOENT, MPI_ERR_NO_SUCH_FILE}}};
+  for (const auto& [number, error_class] : causes)
+    if (failure.cause.find(std::strerror(number)) != std::string::npos) return error_class;
+  switch (failure.code) {
+    case ErrorCode::invalid_argument:
+      return MPI_ERR_ARG;
+    case ErrorCode::no_memory:
+      return MPI_ERR_NO_MEM;
+    case ErrorCode::unsupported:
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+    case ErrorCode::disagreement:
+      return MPI_ERR_NOT_SAME;
+    default:
+      return MPI_ERR_IO;
+  }
+}
+
+int error_code_of(const Failure& failure) {
+  // MPI has no way to take a code back: a program that goes on after thousands of errors must not use up all
+  // of them.
+  constexpr std::size_t most_codes = 64;
+  static std::mutex mutex;
+  static std::map<std::string, int> known;
+  const int error_class = error_class_of(failure);
+  std::string message = "weir: " + failure.message();
+  if (message.size() >= MPI_MAX_ERROR_STRING) message.resize(MPI_MAX_ERROR_STRING - 1);
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(message); found != known.end()) return found->second;
+  int code = MPI_SUCCESS;
+  if (known.size() >= most_codes || PMPI_Add_error_code(error_class, &code) != MPI_SUCCESS ||
+      PMPI_Add_error_string(code, message.c_str()) != MPI_SUCCESS)
+    return error_class;
+  known.emplace(std::move(message), code);
+  return code;
+}
+
+int raise(MPI_File file, int code) {
+  if (code == MPI_SUCCESS) return code;
+  // MPI_File_call_errhandler would do, were it not that Open MPI 4 takes MPI_FILE_NULL for a mistake there.
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (next::get_errhandler(file, &handler) == MPI_SUCCESS && handler == MPI_ERRORS_RETURN) {
+    PMPI_Errhandler_free(&handler);
+    return code;
+  }
+  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  next::call_errhandler(file, code);
+  return code;
+}
+
+}  // namespace weir::interpose

@@ -1,0 +1,170 @@
+#include "interpose/service.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
+#include "core/options.hpp"
+#include "interpose/plan_settings.hpp"
+#include "interpose/served_file.hpp"
+
+namespace weir::interpose {
+
+using collective::Accounting;
+
+struct Service::State {
+  Status environment;
+  std::mutex mutex;  // of the list, not of the files in it
+  std::vector<std::unique_ptr<ServedFile>> files;
+  Accounting closed;  // of files that are closed
+  std::uint64_t served = 0;
+  std::uint64_t passed = 0;  // files left to the MPI library
+
+  ServedFile* find(MPI_File handle) {
+    const std::lock_guard lock(mutex);
+    for (const auto& file : files)
+      if (file->handle() == handle) return file.get();
+    return nullptr;
+  }
+};
+
+Service::Service(Status environment) : state_(std::make_unique<State>()) {
+  state_->environment = std::move(environment);
+}
+Service::~Service() = default;
+
+Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info) {
+  Opening opening{.comm = mpi::Comm::duplicate(comm), .hints = read_hints(info)};
+  auto settings = [&]() -> Result<aggregation::Settings> {
+    WEIR_TRY(state_->environment);
+    WEIR_ASSIGN(const aggregation::Settings planned, settings_of_plan(comm));
+    return settings_of(opening.hints, planned);
+  }();
+  WEIR_ASSIGN(opening.settings, agree(opening.comm, std::move(settings)));
+  std::string said;
+  for (const auto& [key, value] : opening.hints) said += fmt::format("{}={} ", key, value);
+  WEIR_TRY(mpi::same_everywhere(opening.comm, said, "the hints of MPI_File_open"));
+  return opening;
+}
+
+void Service::opened(Opening opening, MPI_File file, const char* name, int mode, bool succeeded) {
+  // Ranks may differ in what they saw: then there is nothing to serve.
+  if (opening.comm.min(succeeded ? 1 : 0) == 0) return;
+  auto served = guarded([&] {
+    return ServedFile::open(opening.comm, file, name, mode, opening.settings, std::move(opening.hints));
+  });
+  const std::lock_guard lock(state_->mutex);
+  if (!served) {
+    ++state_->passed;
+    return;
+  }
+  ++state_->served;
+  state_->files.push_back(std::move(*served));
+}
+
+void Service::closing(MPI_File file) {
+  std::unique_ptr<ServedFile> closed;
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = std::find_if(state_->files.begin(), state_->files.end(),
+                                    [&](const auto& served) { return served->handle() == file; });
+    if (found == state_->files.end()) return;
+    closed = std::move(*found);
+    state_->files.erase(found);
+  }
+  closed->finish();
+  const std::lock_guard lock(state_->mutex);
+  state_->closed += closed->collective().accounting();
+}
+
+void Service::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                       const char* representation, bool succeeded) {
+  if (ServedFile* const served = state_->find(file))
+    served->set_view(displacement, etype, filetype, representation, succeeded);
+}
+
+void Service::atomicity_set(MPI_File file, bool atomic) {
+  if (ServedFile* const served = state_->find(file)) {
+    served->finish();
+    served->set_atomic(atomic);
+  }
+}
+
+std::optional<int> Service::transfer(const Call& call) {
+  if (call.reach != Reach::together || call.pointer == Pointer::shared || call.pointer == Pointer::ordered)
+    return std::nullopt;
+  ServedFile* const served = state_->find(call.file);
+  if (served == nullptr) return std::nullopt;
+  return served->transfer(call);
+}
+
+void Service::describe(MPI_File file, MPI_Info info) {
+  if (ServedFile* const served = state_->find(file))
+    report_hints(info, served->hints(), served->collective().settings());
+}
+
+namespace {
+
+// Summed over ranks, the seconds also as the slowest rank had them.
+struct Totals {
+  Accounting sum;
+  Accounting most;
+};
+
+Totals over_ranks(const Accounting& mine) {
+  Totals totals;
+  PMPI_Reduce(mine.seconds.data(), totals.sum.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_SUM, 0,
+              MPI_COMM_WORLD);
+  PMPI_Reduce(mine.seconds.data(), totals.most.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_MAX,
+              0, MPI_COMM_WORLD);
+  const std::array<std::uint64_t, 6> counts = {
+      mine.calls, mine.schedules, mine.bytes, mine.sent_between_nodes, mine.requests, mine.file_bytes};
+  std::array<std::uint64_t, 6> sums{};
+  PMPI_Reduce(counts.data(), sums.data(), 6, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  totals.sum.calls = sums[0];
+  totals.sum.schedules = sums[1];
+  totals.sum.bytes = sums[2];
+  totals.sum.sent_between_nodes = sums[3];
+  totals.sum.requests = sums[4];
+  totals.sum.file_bytes = sums[5];
+  return totals;
+}
+
+std::string summary_text(const Totals& totals, int ranks, std::uint64_t served, std::uint64_t passed) {
+  const Accounting& sum = totals.sum;
+  std::string text = fmt::format(
+      "weir: collective I/O of {} file{}: {} in {} calls of {} ranks; {} schedules; {} between nodes; {} "
+      "requests to the file system\n",
+      served, served == 1 ? "" : "s", format_bytes(sum.bytes), sum.calls, ranks, sum.schedules,
+      format_bytes(sum.sent_between_nodes), sum.requests);
+  if (passed != 0)
+    text += fmt::format("weir: {} file{} left to the MPI library\n", passed, passed == 1 ? " was" : "s were");
+  double total = 0;
+  for (const double seconds : sum.seconds) total += seconds;
+  text += fmt::format("weir: {:<26} {:>10} {:>12} {:>7}\n", "where the time went", "mean/s", "slowest/s",
+                      "share");
+  for (std::size_t i = 0; i < collective::phase_count; ++i) {
+    text += fmt::format("weir:   {:<24} {:>10.4f} {:>12.4f} {:>6.1f}%\n",
+                        collective::to_string(static_cast<collective::Phase>(i)), sum.seconds[i] / ranks,
+                        totals.most.seconds[i], total > 0 ? 100 * sum.seconds[i] / total : 0.0);
+  }
+  return text;
+}
+
+}  // namespace
+
+void Service::print_summary() {
+  Accounting mine = state_->closed;
+  for (const auto& file : state_->files) mine += file->collective().accounting();
+  const Totals totals = over_ranks(mine);
+  int rank = 0, ranks = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (rank != 0) return;
+  std::fputs(summary_text(totals, ranks, state_->served, state_->passed).c_str(), stderr);
+}
+
+}  // namespace weir::interpose

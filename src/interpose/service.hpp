@@ -1,0 +1,62 @@
+// The service: collective calls are carried out by Weir's own collective I/O; everything else stays the MPI
+// library's.
+//
+// The MPI library has every file open as well, and keeps what is its own: file pointers (moved for the calls
+// that it does not see), views, sizes, shared pointers, atomic mode, error handlers. A file is served if all
+// its ranks can open it and nothing speaks against it: no sequential or atomic mode, the native
+// representation, views in file order. Otherwise, on all ranks alike, the MPI library does it.
+//
+// Threads: any, as MPI allows; calls of one file come one after another, as MPI demands of collective calls.
+// COLLECTIVE over the ranks of the file unless said.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+
+#include "aggregation/settings.hpp"
+#include "core/error.hpp"
+#include "interpose/call.hpp"
+#include "interpose/hints.hpp"
+#include "mpi/comm.hpp"
+
+namespace weir::interpose {
+
+class Service {
+ public:
+  // A wrong environment makes every open fail, with this message.
+  explicit Service(Status environment);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // Around MPI_File_open. What prepare() finds wrong (a hint, the environment) makes the open fail on all
+  // ranks alike.
+  struct Opening {
+    mpi::Comm comm;
+    Hints hints;
+    aggregation::Settings settings;
+  };
+  Result<Opening> prepare(MPI_Comm comm, MPI_Info info);
+  void opened(Opening opening, MPI_File file, const char* name, int mode, bool succeeded);
+  void closing(MPI_File file);
+
+  void view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                const char* representation, bool succeeded);
+  void atomicity_set(MPI_File file, bool atomic);
+
+  // The code for the program; nothing if the MPI library has to carry out the call.
+  std::optional<int> transfer(const Call& call);
+
+  void describe(MPI_File file, MPI_Info info);  // LOCAL: adds what is in use to MPI_File_get_info's answer
+
+  // COLLECTIVE over MPI_COMM_WORLD: rank 0 prints to standard error where the time went.
+  void print_summary();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace weir::interpose

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# weir record as a user meets it when things go wrong: command.sh WEIR CALLS. Needs $MPIEXEC.
+set -uo pipefail
+weir=$1 calls=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+expect() { # CODE PATTERN COMMAND...
+  local code=$1 pattern=$2 output actual
+  shift 2
+  output=$("$@" 2>&1 </dev/null)
+  actual=$?
+  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n  wanted code %s and /%s/, got code %s and:\n%s\n' "$*" "$code" "$pattern" "$actual" "$output" | head -30
+  fi
+}
+
+expect 0 'Examples' "$weir" record --help
+expect 2 'no program' "$weir" record
+expect 2 'runs no program' "$weir" record --show a -- true
+expect 1 'No such file' "$weir" record --show absent
+echo garbage >garbage
+expect 1 'garbage' "$weir" record --show garbage
+expect 1 'no MPI_Finalize' "$weir" record -o none -- true
+expect 3 'code 3' "$weir" record -o none -- sh -c 'exit 3'
+expect 127 'cannot start' "$weir" record -o none -- /no/such/launcher
+expect 1 'No such file' "$weir" record -o no/such/folder/recording -- true
+expect 1 'not beside|No such file' env WEIR_MPIIO_LIBRARY=/no/such/library.so "$weir" record -o none -- true
+expect 1 'no recording|absent' "$weir" record -o none -- "$MPIEXEC" -n 2 "$calls" /no/such/folder
+[ ! -e none ] || { echo 'FAILED: a recording of nothing is there'; failures=$((failures + 1)); }
+mkdir files
+expect 0 '"recording": "good"' "$weir" record -o good --json -- "$MPIEXEC" -n 2 "$calls" files
+expect 0 'type-darray_block' "$weir" record --show good
+expect 0 '"pieces"' "$weir" record --show good --json
+head -c 100 good >short
+expect 1 'short' "$weir" record --show short
+# weir run --collective
+expect 2 'no program' "$weir" run --collective
+expect 2 "of --collective" "$weir" run --mapping thread -n 1 --configuration T: -- true
+expect 2 '--configuration' "$weir" run --collective --configuration Q:agg -- "$MPIEXEC" true
+expect 0 'LD_PRELOAD.*libweir-mpiio.so.*WEIR_COLLECTIVE' "$weir" run --collective --dry-run -- "$MPIEXEC" -n 2 "$calls"
+expect 0 'WEIR_REQ.4.*WEIR_RR.1.*WEIR_TWO_PHASE.T' "$weir" run --collective --configuration T:rr=1,req=4 --dry-run -- "$MPIEXEC" true
+expect 0 'where the time went' "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files
+echo '{"weir_plan": 1, "ranks": 2, "aggregators": {"ranks": "1"}, "throttle": {"requests_per_target": 1}}' >plan.json
+expect 0 'where the time went' env WEIR_PLAN="$PWD/plan.json" "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files
+expect 1 'plan.json.*WEIR_PLAN.*2 ranks|WEIR_PLAN.*plan.json' env WEIR_PLAN="$PWD/plan.json" "$weir" run --collective -- "$MPIEXEC" -n 3 "$calls" files
+expect 5 '' "$weir" run --collective -- sh -c 'exit 5'
+
+[ -z "$(find . -name '*.partial.*')" ] || { echo "FAILED: left behind: $(find . -name '*.partial.*')"; failures=$((failures + 1)); }
+
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+echo 'all as expected'
