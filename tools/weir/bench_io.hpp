@@ -67,7 +67,8 @@ struct IoCase {
   IoConfig config;
   std::string host_file;         // a host for each rank, in the launcher's words; empty: this machine
   std::vector<int> aggregators;  // by file domain: a shuffle by plan; empty: through MPI-IO
-  double model_bytes = 0;        // between nodes, of one call, by the shuffle model
+  double model_write = 0;        // bytes between nodes, by the shuffle model
+  double model_read = 0;
 };
 
 struct IoSample {
@@ -81,6 +82,8 @@ struct IoRow {
   std::vector<IoSample> samples;
   bool verified = true;
   std::string failure;
+
+  double model_bytes() const { return direction == "write" ? what.model_write : what.model_read; }
 };
 
 struct IoRun {
@@ -96,6 +99,11 @@ struct IoRun {
 // mapping.
 Result<std::vector<IoCase>> mapping_cases(const IoRun& run, const Platform& platform);
 Result<std::vector<IoCase>> config_cases(const IoRun& run, const Platform* platform);
+
+// bench_io_model.cpp: bytes between nodes of all calls, if Weir carries them out. Fails for settings that
+// cannot be.
+Result<double> own_model_bytes(const workloads::IoWorkload& workload, const Numbers& node_of,
+                               const IoConfig& config, bool reading);
 
 // bench_io_launch.cpp: rounds of launches, each round in another order. Fills the rows.
 Status run_io_rounds(IoRun& run, const std::vector<IoCase>& cases);

@@ -60,21 +60,27 @@ Result<std::string> host_file(const Assignment& assignment, const Platform& plat
   return path;
 }
 
-Result<IoCase> case_of(const Problem& problem, const Platform& platform, const AlgorithmChoice& choice,
-                       const std::string& scratch) {
+struct PlacedCase {
+  IoCase one;
+  Numbers node_of;
+  bool chose_aggregators = false;  // with the placement, not afterwards
+};
+
+Result<PlacedCase> case_of(const Problem& problem, const Platform& platform, const AlgorithmChoice& choice,
+                           const std::string& scratch) {
   WEIR_ASSIGN(Placed placed, in(place(problem.problem, choice), "place the ranks by " + choice.text));
   const auto domains = static_cast<std::uint32_t>(problem.shuffle.columns);
-  if (placed.node_of_domain.empty())
-    placed.node_of_domain = romio_domains(placed.assignment.node_of, domains);
+  const bool chose = !placed.node_of_domain.empty();
+  if (!chose) placed.node_of_domain = romio_domains(placed.assignment.node_of, domains);
   IoCase one{.mapping = choice.text, .config = {.name = "planned"}};
   for (const std::uint32_t rank : aggregator_ranks(problem.problem, placed.assignment, placed.node_of_domain))
     one.aggregators.push_back(static_cast<int>(rank));
-  one.model_bytes = forecast(problem.problem, placed).shuffle_cross_node_bytes;
+  one.model_write = one.model_read = forecast(problem.problem, placed).shuffle_cross_node_bytes;
   std::string name = choice.text;
   std::replace(name.begin(), name.end(), ':', '-');
   WEIR_ASSIGN(one.host_file,
               host_file(placed.assignment, platform, fmt::format("{}/hosts-{}", scratch, name)));
-  return one;
+  return PlacedCase{std::move(one), placed.assignment.node_of, chose};
 }
 
 }  // namespace
@@ -88,26 +94,34 @@ Result<std::vector<IoCase>> mapping_cases(const IoRun& run, const Platform& plat
   std::vector<IoCase> cases;
   for (const AlgorithmChoice& choice : choices) {
     WEIR_ASSIGN(auto one, case_of(*problem, platform, choice, run.scratch));
-    cases.push_back(std::move(one));
+    cases.push_back(std::move(one.one));
   }
   return cases;
 }
 
 Result<std::vector<IoCase>> config_cases(const IoRun& run, const Platform* platform) {
   WEIR_ASSIGN(const auto configs, settle_configs(run.arguments.configs, run.arguments.against));
-  IoCase base{.mapping = "here", .config = {}};
+  std::vector<IoCase> cases;
+  PlacedCase base{{.mapping = "here", .config = {}}, Numbers(workloads::ranks_of(run.workload), 0), false};
   if (platform != nullptr) {
     WEIR_ASSIGN(const auto problem, problem_of(run.workload, *platform));
     WEIR_ASSIGN(const auto choice,
                 in(parse_algorithm(run.arguments.mappings.empty() ? "byslot" : run.arguments.mappings),
                    "use --mappings"));
     WEIR_ASSIGN(base, case_of(*problem, *platform, choice, run.scratch));
-    base.aggregators.clear();
   }
-  std::vector<IoCase> cases;
   for (const IoConfig& config : configs) {
-    cases.push_back(base);
-    cases.back().config = config;
+    IoCase one = base.one;
+    one.config = config;
+    if (!config.of_mpi) {
+      // Ranks and aggregators are one decision where the mapping made it so.
+      if (base.chose_aggregators)
+        one.config.environment["WEIR_AGGREGATORS"] = fmt::format("{}", fmt::join(base.one.aggregators, ","));
+      WEIR_ASSIGN(one.model_write, own_model_bytes(run.workload, base.node_of, one.config, false));
+      WEIR_ASSIGN(one.model_read, own_model_bytes(run.workload, base.node_of, one.config, true));
+    }
+    one.aggregators.clear();
+    cases.push_back(std::move(one));
   }
   return cases;
 }

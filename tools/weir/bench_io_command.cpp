@@ -57,9 +57,11 @@ void add_run_options(CLI::App& command, IoArguments& arguments) {
       "Place the ranks by each of these, and compare: all, or names of 'weir plan' (byslot, bynode, mpipp, "
       "setmatch, joint, ...). Needs --vcluster");
   command.add_option("--configs", arguments.configs,
-                     "Collective I/O configurations: original (the MPI library's), weir, T:agg=1,rr=1,req=4 "
-                     "(two-phase), N:... "
-                     "(without). Keys: agg, rr, req, cb_nodes, cb_buffer, unit, factor");
+                     "Collective I/O configurations: original (the MPI library's), weir (left to itself), "
+                     "T:agg=1,rr=1,req=4 "
+                     "(two-phase), S:... (segmented), N:... (neither). Keys: agg, rr, req, cb_nodes, "
+                     "cb_buffer, unit, factor, "
+                     "domains");
   command.add_option("--against", arguments.against, "Also measure the MPI library's own: ompio, romio");
   command
       .add_option("--repeats", arguments.repeats, "Rounds; each launches every row once, in another order")

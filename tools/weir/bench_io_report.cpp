@@ -74,7 +74,7 @@ void print_mappings(const IoRun& run) {
     const auto spreads = spreads_of(row);
     table.add({row.what.mapping, row.direction, cell(spreads, "communication_seconds", 1, 3),
                cell(spreads, "io_seconds", 1, 3), cell(spreads, "cross_node_bytes", 1e-6, 2),
-               fmt::format("{:.2f}", row.what.model_bytes / 1e6), verdict(run, row)});
+               fmt::format("{:.2f}", row.model_bytes() / 1e6), verdict(run, row)});
   }
   fmt::print("{}", table.text());
 }
@@ -91,7 +91,7 @@ void print_configs(const IoRun& run) {
     table.add({row.what.config.name, row.direction, cell(spreads, "mb_per_s", 1, 1),
                best && mine ? fmt::format("{:.2f}", *mine / *best) : "-",
                cluster ? cell(spreads, "cross_node_bytes", 1e-6, 2) : "-",
-               cluster ? fmt::format("{:.2f}", row.what.model_bytes / 1e6) : "-", verdict(run, row)});
+               cluster ? fmt::format("{:.2f}", row.model_bytes() / 1e6) : "-", verdict(run, row)});
   }
   fmt::print("{}", table.text());
 }
@@ -114,7 +114,7 @@ Json row_json(const IoRun& run, const IoRow& row) {
   }
   const bool cluster = !run.cluster.empty();
   json["cross_node_bytes"] = cluster ? or_null(median(spreads, "cross_node_bytes")) : Json(nullptr);
-  json["cross_node_bytes_model"] = cluster ? Json(row.what.model_bytes) : Json(nullptr);
+  json["cross_node_bytes_model"] = cluster ? Json(row.model_bytes()) : Json(nullptr);
   json["verified"] = run.arguments.no_verify ? Json(nullptr) : Json(row.verified && row.failure.empty());
   if (!row.failure.empty()) json["failure"] = row.failure;
   json["quartiles"] = Json::object();

@@ -3,17 +3,14 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
 #include "bench_io.hpp"
 #include "core/options.hpp"
+#include "preload.hpp"
 
 namespace weir::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 tl::unexpected<Failure> wrong(std::string what, std::string advice = {}) {
   return fail(ErrorCode::invalid_argument, std::move(what), std::move(advice));
@@ -116,24 +113,6 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-// The library that carries out collective I/O under unchanged programs: beside this one.
-Result<std::string> interposed_library() {
-  constexpr const char* name = "libweir-mpiio.so";
-  if (const char* said = std::getenv("WEIR_MPIIO_LIBRARY"); said != nullptr && *said != '\0') {
-    if (fs::exists(said)) return std::string(said);
-    return wrong(fmt::format("WEIR_MPIIO_LIBRARY: there is no '{}'", said));
-  }
-  std::error_code ignored;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& beside : {folder / "../lib" / name, folder / name,
-                                 folder / "../lib/x86_64-linux-gnu" / name, folder / "../lib64" / name}) {
-    if (fs::exists(beside)) return fs::weakly_canonical(beside).string();
-  }
-  return fail(ErrorCode::not_found,
-              fmt::format("{} is neither in {} nor in ../lib beside it", name, folder.string()),
-              "build it, or name it in WEIR_MPIIO_LIBRARY");
-}
-
 Result<IoConfig> own_config(const std::string& text) {
   static const std::map<std::string, std::string, std::less<>> variables = {
       {"agg", "WEIR_AGG"},
@@ -142,9 +121,10 @@ Result<IoConfig> own_config(const std::string& text) {
       {"cb_nodes", "WEIR_CB_NODES"},
       {"cb_buffer", "WEIR_CB_BUFFER"},
       {"unit", "WEIR_STRIPING_UNIT"},
-      {"factor", "WEIR_STRIPING_FACTOR"}};
+      {"factor", "WEIR_STRIPING_FACTOR"},
+      {"domains", "WEIR_DOMAINS"}};
   IoConfig config{.name = text, .launcher = {}, .environment = {{"WEIR_COLLECTIVE", "on"}}};
-  WEIR_ASSIGN(config.environment["LD_PRELOAD"], interposed_library());
+  WEIR_ASSIGN(config.environment["LD_PRELOAD"], mpiio_library());
   if (text == "weir") return config;
   config.environment["WEIR_TWO_PHASE"] = text.substr(0, 1);
   WEIR_ASSIGN(const OptionMap options, in(split_options(text.substr(2)), fmt::format("--configs {}", text)));
@@ -184,7 +164,7 @@ bool begins_config(std::string_view text) {
     if (text.substr(0, name.size()) == name && (text.size() == name.size() || text[name.size()] == ','))
       return true;
   }
-  return text.starts_with("T:") || text.starts_with("N:");
+  return text.starts_with("T:") || text.starts_with("N:") || text.starts_with("S:");
 }
 
 }  // namespace
@@ -210,7 +190,7 @@ Result<std::vector<IoConfig>> settle_configs(const std::string& configs, const s
   for (const std::string& text : split_configs(configs)) {
     if (!begins_config(text))
       return wrong(fmt::format("--configs: '{}' is no configuration", text),
-                   "use original, weir, or T: or N: with agg=1,rr=1,req=4");
+                   "use original, weir, or T:, S: or N: with agg=1,rr=1,req=4");
     WEIR_ASSIGN(auto config, text == "original" ? mpi_config(text) : own_config(text));
     result.push_back(std::move(config));
   }
