@@ -1,4 +1,4 @@
-# What Weir is built from. Sets WEIR_HAVE_MPI, WEIR_HAVE_HDF5, WEIR_HAVE_ADIOS2, WEIR_HAVE_CAIRO and the targets the modules link.
+# What Weir is built from. Sets WEIR_HAVE_MPI, WEIR_HAVE_HDF5, WEIR_HAVE_ADIOS2, WEIR_HAVE_CAIRO, WEIR_HAVE_SCOTCH and the targets the modules link.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -79,6 +79,18 @@ if(WEIR_HAVE_MPI AND NOT WEIR_ADIOS2 STREQUAL "off")
   endif()
 endif()
 
+# Debian's Scotch comes in several widths of integers; the plain one will do.
+set(WEIR_HAVE_SCOTCH FALSE)
+find_path(WEIR_SCOTCH_INCLUDE scotch.h PATH_SUFFIXES scotch)
+find_library(WEIR_SCOTCH_LIBRARY scotch)
+find_library(WEIR_SCOTCH_ERROR_LIBRARY scotcherr)
+if(WEIR_SCOTCH_INCLUDE AND WEIR_SCOTCH_LIBRARY AND WEIR_SCOTCH_ERROR_LIBRARY)
+  add_library(weir_scotch_library INTERFACE)
+  target_include_directories(weir_scotch_library SYSTEM INTERFACE ${WEIR_SCOTCH_INCLUDE})
+  target_link_libraries(weir_scotch_library INTERFACE ${WEIR_SCOTCH_LIBRARY} ${WEIR_SCOTCH_ERROR_LIBRARY})
+  set(WEIR_HAVE_SCOTCH TRUE)
+endif()
+
 set(WEIR_HAVE_CAIRO FALSE)
 if(NOT WEIR_CAIRO MATCHES "^(auto|on|off)$")
   message(FATAL_ERROR "WEIR_CAIRO is '${WEIR_CAIRO}'; it can be auto, on or off")
@@ -93,6 +105,7 @@ elseif(NOT WEIR_CAIRO STREQUAL "off")
 endif()
 
 message(STATUS "Weir: MPI ${WEIR_HAVE_MPI} (${WEIR_MPI_FAMILY}), HDF5 ${WEIR_HAVE_HDF5}, ADIOS2 ${WEIR_HAVE_ADIOS2}, Cairo ${WEIR_HAVE_CAIRO}, PostgreSQL ${WEIR_HAVE_POSTGRESQL}")
+message(STATUS "Weir: MPI ${WEIR_HAVE_MPI} (${WEIR_MPI_FAMILY}), HDF5 ${WEIR_HAVE_HDF5}, ADIOS2 ${WEIR_HAVE_ADIOS2}, Cairo ${WEIR_HAVE_CAIRO}, Scotch ${WEIR_HAVE_SCOTCH}")
 
 add_library(weir_build_flags INTERFACE)
 target_compile_options(weir_build_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wno-sign-conversion

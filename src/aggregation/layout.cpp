@@ -118,7 +118,8 @@ Status check(const Layout& layout, const Nodes& nodes) {
 }
 
 std::uint32_t suitable_count(const Nodes& nodes, std::uint32_t targets) {
-  constexpr std::uint32_t most_of_one_node = 4;  // more of them only wait for the same file
+  constexpr std::uint32_t most_of_one_node =
+      2;  // one copies while the other has the file; more of them only wait for it
   const std::uint32_t count = nodes.count == 1 ? std::min(nodes.ranks(), most_of_one_node) : nodes.count;
   if (targets <= 1) return count;
   if (count >= targets) return count - count % targets;

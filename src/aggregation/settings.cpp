@@ -126,7 +126,9 @@ const std::array<Declaration, 11>& declarations() {
        set_number<&Settings::requests>},
       {{"cb_nodes", "WEIR_CB_NODES", "number of aggregators; 0: as many as suit"},
        set_number<&Settings::aggregators>},
-      {{"cb_buffer_size", "WEIR_CB_BUFFER", "bytes that an aggregator takes in one cycle"}, set_buffer},
+      {{"cb_buffer_size", "WEIR_CB_BUFFER",
+        "bytes that an aggregator takes in one cycle; unset: as many as suit"},
+       set_buffer},
       {{"striping_unit", "WEIR_STRIPING_UNIT", "bytes of a stripe"}, set_unit},
       {{"striping_factor", "WEIR_STRIPING_FACTOR", "number of storage targets"}, set_factor},
       {{"weir_domains", "WEIR_DOMAINS", "file domains: automatic, even, aligned or cyclic"}, set_domains},
@@ -147,7 +149,7 @@ std::string_view to_string(DomainKind kind) {
 }
 
 Status check(const Settings& settings) {
-  if (settings.buffer < static_cast<std::uint64_t>(least_buffer) ||
+  if ((settings.buffer > 0 && settings.buffer < static_cast<std::uint64_t>(least_buffer)) ||
       settings.buffer > static_cast<std::uint64_t>(most_buffer))
     return fail(ErrorCode::invalid_argument, fmt::format("a buffer of {} bytes", settings.buffer),
                 "give 4 KiB to 1 GiB");
@@ -155,6 +157,10 @@ Status check(const Settings& settings) {
       settings.striping.factor == 0)
     return fail(ErrorCode::invalid_argument, "stripes on no target");
   return check(settings.striping);
+}
+
+std::uint64_t suitable_buffer(bool shared_locks) {
+  return shared_locks ? 4U << 20U : 512U << 10U;
 }
 
 std::uint64_t aggregator_memory(const Settings& settings) {

@@ -33,12 +33,12 @@ std::string_view to_string(DomainKind kind);
 struct Settings {
   Algorithm algorithm = Algorithm::automatic;
   DomainKind domains = DomainKind::automatic;
-  bool striping_aware = false;       // agg
-  bool round_robin = false;          // rr
-  std::uint32_t requests = 0;        // req: per target and step; 0: no throttling
-  std::uint32_t aggregators = 0;     // cb_nodes; 0: as many as suit
-  std::uint64_t buffer = 4U << 20U;  // bytes that an aggregator takes in one cycle
-  Striping striping = {};            // unit 0: ask the file
+  bool striping_aware = false;    // agg
+  bool round_robin = false;       // rr
+  std::uint32_t requests = 0;     // req: per target and step; 0: no throttling
+  std::uint32_t aggregators = 0;  // cb_nodes; 0: as many as suit
+  std::uint64_t buffer = 0;       // bytes that an aggregator takes in one cycle; 0: as many as suit
+  Striping striping = {};         // unit 0: ask the file
   std::vector<std::uint32_t> ranks =
       {};  // the aggregators by rank, in serving order, as a plan chose them; empty: chosen here
   std::uint32_t team =
@@ -47,7 +47,12 @@ struct Settings {
 };
 Status check(const Settings& settings);
 
+// What suits: small enough to stay in a cache between ranks and aggregator, large enough for a file system
+// that is far away.
+std::uint64_t suitable_buffer(bool shared_locks);
+
 // Memory that a run of these settings takes for buffers, whatever the file's size.
+// REQUIRES: buffer > 0.
 std::uint64_t aggregator_memory(const Settings& settings);
 std::uint64_t node_memory(const Settings& settings, std::uint32_t aggregators_on_node);
 

@@ -23,8 +23,6 @@ using Direction = FileIo::Direction;
 
 namespace {
 
-constexpr std::size_t kept_schedules = 4;
-
 Status check_request(const Request& request, Direction direction) {
   WEIR_TRY(check(request.file, direction == Direction::read));
   const std::uint64_t bytes = aggregation::total_bytes(request.file);
@@ -81,7 +79,6 @@ class Implementation final : public Collective {
   Status carry_out(Direction direction, const Agreed& agreed, const Rows& pieces, const MemoryStream& memory);
   Status direct(Direction direction, Schedule& schedule, const Rows& pieces, const MemoryStream& memory);
   Status close_call(Direction direction, const Status& mine);
-  std::int64_t kept_as(std::uint64_t hash) const;
   Worker* worker(const Schedule& schedule);
 
   std::unique_ptr<Team> team_;
@@ -101,13 +98,6 @@ class Implementation final : public Collective {
   std::optional<Worker> worker_;  // last: it uses the above
 };
 
-// Which kept schedule has this shape; -1: none.
-std::int64_t Implementation::kept_as(std::uint64_t hash) const {
-  for (std::size_t i = 0; i < kept_.size(); ++i)
-    if (kept_[i].schedule && kept_[i].hash == hash) return static_cast<std::int64_t>(i);
-  return -1;
-}
-
 Ballot Implementation::opening(Direction direction, const Rows& pieces, const Status& mine,
                                std::uint64_t hash) const {
   Ballot ballot;
@@ -117,16 +107,16 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
   ballot.least[Ballot::call_too] = ~kind;
   if (direction == Direction::read)
     ballot.least[Ballot::size] = ~static_cast<std::int64_t>(file_size(file_.descriptor));
-  const std::int64_t kept = kept_as(hash);
-  ballot.least[Ballot::entry] = kept;
-  ballot.least[Ballot::entry_too] = ~kept;
-  if (pieces.empty()) return ballot;
-  if (kept >= 0) {
-    const auto shift =
-        static_cast<std::int64_t>(pieces.front().offset - kept_[static_cast<std::size_t>(kept)].first);
-    ballot.least[Ballot::shift] = shift;
-    ballot.least[Ballot::shift_too] = ~shift;
+  ballot.known = 0;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (!kept_[i].schedule || kept_[i].hash != hash) continue;
+    ballot.known |= std::uint64_t{1} << i;
+    if (pieces.empty()) continue;  // fits any shift
+    const auto shift = static_cast<std::int64_t>(pieces.front().offset - kept_[i].first);
+    ballot.least[Ballot::shift + i] = shift;
+    ballot.least[Ballot::shift_too + i] = ~shift;
   }
+  if (pieces.empty()) return ballot;
   ballot.least[Ballot::begin] = static_cast<std::int64_t>(pieces.front().offset);
   ballot.least[Ballot::end] = ~static_cast<std::int64_t>(pieces.back().end());
   ballot.sum[Ballot::bytes] = static_cast<std::int64_t>(aggregation::total_bytes(pieces));
@@ -191,15 +181,13 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
 Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot, const Rows& pieces,
                                                             std::uint64_t hash, bool keep,
                                                             Direction direction) {
-  const std::int64_t entry = ballot.least[Ballot::entry];
-  const bool known = keep && entry >= 0 && entry == ~ballot.least[Ballot::entry_too];
-  const std::int64_t shift = ballot.least[Ballot::shift];
-  if (known && shift == ~ballot.least[Ballot::shift_too]) {
-    Schedule& schedule = *kept_[static_cast<std::size_t>(entry)].schedule;
-    if (!schedule.decision.domains || schedule.decision.domains->move_with(shift)) {
-      last_ = &schedule;
-      return Agreed{&schedule, shift};
-    }
+  for (std::size_t i = 0; keep && i < kept_.size(); ++i) {
+    const std::int64_t shift = ballot.least[Ballot::shift + i];
+    if ((ballot.known >> i & 1U) == 0 || shift != ~ballot.least[Ballot::shift_too + i]) continue;
+    Schedule& schedule = *kept_[i].schedule;
+    if (schedule.decision.domains && !schedule.decision.domains->move_with(shift)) continue;
+    last_ = &schedule;
+    return Agreed{&schedule, shift};
   }
   ++accounting_.schedules;
   const aggregation::CallFacts facts{.begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]),
@@ -289,9 +277,10 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   WEIR_TRY(mpi::agree(comm, in(check(used), "settings of collective I/O", file.path)));
   WEIR_TRY(mpi::same_everywhere(
       comm,
-      fmt::format("{} buffer={} striping={}x{} ranks={} team={} domains={}", configuration_of(used),
-                  used.buffer, used.striping.unit, used.striping.factor, fmt::join(used.ranks, ","),
-                  used.team, to_string(used.domains)),
+      fmt::format("{} agg={} rr={} req={} cb_nodes={} buffer={} striping={}x{} ranks={} team={} domains={}",
+                  to_string(used.algorithm), used.striping_aware, used.round_robin, used.requests,
+                  used.aggregators, used.buffer, used.striping.unit, used.striping.factor,
+                  fmt::join(used.ranks, ","), used.team, to_string(used.domains)),
       "the settings of collective I/O"));
   auto team = Team::create(comm, used.team);
   if (!team) return tl::make_unexpected(team.error());
@@ -304,6 +293,7 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   std::array<std::uint64_t, 3> word = {facts.shared_locks ? 1U : 0U, facts.striping.unit,
                                        facts.striping.factor};
   comm.broadcast_bytes(reinterpret_cast<std::byte*>(word.data()), sizeof word, 0);
+  if (used.buffer == 0) used.buffer = aggregation::suitable_buffer(word[0] != 0);
   if (!used.striping.known() && word[1] > 0)
     used.striping = {.unit = word[1], .factor = static_cast<std::uint32_t>(word[2])};
   return std::unique_ptr<Collective>(

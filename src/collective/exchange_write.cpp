@@ -102,6 +102,7 @@ bool Exchange::receive_cycles() {
                 data_tag, tools_.team.comm().get(), &cycle.requests.emplace_back());
       got_on = true;
     }
+    if (cycle.posted < cycle.remotes.size()) break;  // messages of one node come in the order of cycles
   }
   return got_on;
 }

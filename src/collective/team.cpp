@@ -15,6 +15,7 @@ namespace weir::collective {
 void Ballot::add(const Ballot& other) {
   for (std::size_t i = 0; i < least_count; ++i) least[i] = std::min(least[i], other.least[i]);
   for (std::size_t i = 0; i < sum_count; ++i) sum[i] += other.sum[i];
+  known &= other.known;
 }
 
 // At the beginning of the shared books; slots follow.

@@ -18,27 +18,28 @@
 
 namespace weir::collective {
 
+inline constexpr std::size_t kept_schedules = 4;
+
 // What every rank brings to the opening and the closing of a call. One reduction makes one of all.
 struct Ballot {
   enum Least : std::uint8_t {
     failed,
     call,
     call_too,
-    entry,
-    entry_too,
-    shift,
-    shift_too,
     begin,
     end,
     size,
-    most_pieces
+    shift,
+    shift_too = shift + kept_schedules
   };
-  static constexpr std::size_t least_count = 11;
+  static constexpr std::size_t least_count = shift_too + kept_schedules;
   enum Sum : std::uint8_t { bytes, pieces };
   static constexpr std::size_t sum_count = 2;
 
   std::array<std::int64_t, least_count> least;  // the smallest wins; largest ones are passed as complements
   std::array<std::int64_t, sum_count> sum{};
+  std::uint64_t known =
+      UINT64_MAX;  // kept schedules that fit the rank's pieces, as bits; those that fit all remain
   Ballot() { least.fill(INT64_MAX); }
   void add(const Ballot& other);
 };

@@ -1,6 +1,8 @@
 #include "interpose/call_rows.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace weir::interpose {
 
@@ -45,6 +47,42 @@ Status add(RowBuilder& builder, const pattern::Access& access) {
   }
 }
 
+// Accesses that lie between each other's pieces, piece by piece in file order: which is the order of the
+// data, see in_file_order().
+Status add_interleaved(RowBuilder& builder, const std::vector<pattern::Access>& accesses) {
+  std::vector<pattern::PieceCursor> cursors;
+  cursors.reserve(accesses.size());
+  for (const pattern::Access& access : accesses) {
+    if (access.repeat != 1) return fail(ErrorCode::unsupported, "a view shows some bytes more than once");
+    cursors.emplace_back(access);
+  }
+  const auto later = [&](std::size_t a, std::size_t b) {
+    return cursors[a].piece().offset > cursors[b].piece().offset;
+  };
+  std::vector<std::size_t> heap(cursors.size());
+  std::iota(heap.begin(), heap.end(), std::size_t{0});
+  std::make_heap(heap.begin(), heap.end(), later);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    pattern::PieceCursor& cursor = cursors[heap.back()];
+    const pattern::Piece piece = cursor.piece();
+    builder.add(static_cast<std::uint64_t>(piece.offset), piece.length);
+    if (builder.rows().size() > most_rows) return too_irregular();
+    cursor.advance();
+    if (cursor.done())
+      heap.pop_back();
+    else
+      std::push_heap(heap.begin(), heap.end(), later);
+  }
+  return {};
+}
+
+bool one_behind_the_other(const std::vector<pattern::Access>& accesses) {
+  for (std::size_t i = 1; i < accesses.size(); ++i)
+    if (accesses[i].offset < pattern::end(accesses[i - 1])) return false;
+  return true;
+}
+
 }  // namespace
 
 void FileRows::set_view(pattern::View view) {
@@ -74,7 +112,11 @@ Status FileRows::update(Rows& rows, std::uint64_t offset, std::uint64_t bytes) {
   rows.clear();
   WEIR_ASSIGN(const auto accesses, view_.accesses(offset, bytes));
   RowBuilder builder;
-  for (const pattern::Access& access : accesses) WEIR_TRY(add(builder, access));
+  if (one_behind_the_other(accesses)) {
+    for (const pattern::Access& access : accesses) WEIR_TRY(add(builder, access));
+  } else {
+    WEIR_TRY(add_interleaved(builder, accesses));
+  }
   rows = builder.take();
   known_ = true;
   offset_ = offset;
@@ -82,17 +124,18 @@ Status FileRows::update(Rows& rows, std::uint64_t offset, std::uint64_t bytes) {
   return {};
 }
 
-bool in_file_order(const pattern::View& view) {
-  const pattern::Datatype& type = view.file_type();
-  if (type.size() == 0) return true;
-  const auto accesses = pattern::flatten(type);
-  if (!accesses || accesses->empty()) return false;
-  std::int64_t reached = std::numeric_limits<std::int64_t>::min();
-  for (const pattern::Access& access : *accesses) {
-    if (access.repeat != 1 || access.offset < reached) return false;
-    reached = pattern::end(access);
-  }
-  return type.extent() >= reached - accesses->front().offset;
+bool in_file_order(const pattern::Datatype& file_type) {
+  if (file_type.size() == 0) return true;
+  std::int64_t first = 0, reached = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t blocks = 0;
+  bool ordered = true;
+  file_type.for_each_block(1, [&](std::int64_t offset, std::uint64_t length) {
+    if (blocks++ == 0) first = offset;
+    ordered = offset >= reached && blocks <= most_rows;
+    reached = offset + static_cast<std::int64_t>(length);
+    return ordered;
+  });
+  return ordered && file_type.extent() >= reached - first;
 }
 
 Status MemoryRows::update(Rows& rows, const void* buffer, std::uint64_t count, MPI_Datatype type) {

@@ -34,9 +34,9 @@ class FileRows {
   std::uint64_t bytes_ = 0;
 };
 
-// Whether data through this view comes in file order, no byte twice: what collective I/O needs, and what MPI
-// demands of views that are written through.
-bool in_file_order(const pattern::View& view);
+// Whether data through views of this type comes in file order, no byte twice: what collective I/O needs, and
+// what MPI demands of views that are written through. In the number of the type's pieces.
+bool in_file_order(const pattern::Datatype& file_type);
 
 // The bytes of a buffer. A call with the same type and count moves the rows only.
 class MemoryRows {

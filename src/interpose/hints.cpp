@@ -24,7 +24,8 @@ Hints read_hints(MPI_Info info) {
     char value[MPI_MAX_INFO_VAL + 1] = "";
     int found = 0;
     const std::string key(name.hint);
-    if (PMPI_Info_get(info, key.c_str(), MPI_MAX_INFO_VAL, value, &found) == MPI_SUCCESS && found != 0) hints[key] = value;
+    if (PMPI_Info_get(info, key.c_str(), MPI_MAX_INFO_VAL, value, &found) == MPI_SUCCESS && found != 0)
+      hints[key] = value;
   }
   return hints;
 }
@@ -42,7 +43,8 @@ Result<bool> collective_wanted() {
   const std::optional<std::string> value = variable("WEIR_COLLECTIVE");
   if (!value || *value == "off" || *value == "0" || *value == "no") return false;
   if (*value == "on" || *value == "1" || *value == "yes") return true;
-  return fail(ErrorCode::invalid_argument, fmt::format("WEIR_COLLECTIVE is '{}'; it can be on or off", *value));
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("WEIR_COLLECTIVE is '{}'; it can be on or off", *value));
 }
 
 void report_hints(MPI_Info info, const Hints& hints, const aggregation::Settings& settings) {

@@ -24,7 +24,8 @@ Result<aggregation::Settings> settings_of(const Hints& hints, const aggregation:
 // WEIR_COLLECTIVE: on, off or nothing.
 Result<bool> collective_wanted();
 
-// Adds what is in use to what the MPI library reports: the hints that were given, and the whole as `weir_collective`.
+// Adds what is in use to what the MPI library reports: the hints that were given, and the whole as
+// `weir_collective`.
 void report_hints(MPI_Info info, const Hints& hints, const aggregation::Settings& settings);
 
 }  // namespace weir::interpose

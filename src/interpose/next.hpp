@@ -44,6 +44,7 @@ WEIR_NEXT(get_size)
 WEIR_NEXT(set_size)
 WEIR_NEXT(get_atomicity)
 WEIR_NEXT(sync)
+WEIR_NEXT(get_errhandler)
 WEIR_NEXT(call_errhandler)
 #undef WEIR_NEXT
 

@@ -20,44 +20,14 @@ namespace {
 constexpr std::size_t most_types = std::size_t{1} << 16U;
 constexpr std::uint32_t unknown_types = static_cast<std::uint32_t>(-1);
 
-// A communicator of the ranks that opened a file; freed with the file. Made only when an ordered call needs
-// it.
-class FileComm {
- public:
-  FileComm() = default;
-  FileComm(FileComm&& other) noexcept : handle_(std::exchange(other.handle_, MPI_COMM_NULL)) {}
-  FileComm& operator=(FileComm&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~FileComm() {
-    int finalized = 0;
-    if (handle_ != MPI_COMM_NULL && PMPI_Finalized(&finalized) == MPI_SUCCESS && finalized == 0)
-      PMPI_Comm_free(&handle_);
-  }
-  // COLLECTIVE over the file's ranks the first time.
-  MPI_Comm of(MPI_File file) {
-    if (handle_ == MPI_COMM_NULL) {
-      MPI_Group group = MPI_GROUP_NULL;
-      if (next::get_group(file, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
-      PMPI_Comm_create_group(MPI_COMM_WORLD, group, 0x3e1, &handle_);
-      PMPI_Group_free(&group);
-    }
-    return handle_;
-  }
-
- private:
-  MPI_Comm handle_ = MPI_COMM_NULL;
-};
-
 struct OpenFile {
   MPI_File handle = MPI_FILE_NULL;
   std::size_t file = 0;           // in State::files
   std::uint32_t types = 0;        // of the view, in State::types
   std::int64_t displacement = 0;  // of the view
   std::int64_t elementary_size = 1;
-  std::int64_t position = 0;  // of the individual pointer, in bytes of data
-  FileComm comm;
+  std::int64_t position = 0;      // of the individual pointer, in bytes of data
+  MPI_Comm comm = MPI_COMM_NULL;  // of its ranks, for ordered calls; none for one rank
 };
 
 }  // namespace
@@ -96,7 +66,20 @@ Recorder::Recorder() : state_(std::make_unique<State>()) {
 }
 Recorder::~Recorder() = default;
 
-void Recorder::opened(MPI_File file, const char* name, int mode) {
+MPI_Comm Recorder::opening(MPI_Comm comm) {
+  int ranks = 1;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS || ranks == 1)
+    return MPI_COMM_NULL;
+  MPI_Comm copy = MPI_COMM_NULL;
+  PMPI_Comm_dup(comm, &copy);
+  return copy;
+}
+
+void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, bool succeeded) {
+  if (!succeeded) {
+    if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
+    return;
+  }
   MPI_Offset position = 0;
   if ((mode & MPI_MODE_APPEND) != 0) next::get_position(file, &position);
   const std::lock_guard lock(state_->mutex);
@@ -106,18 +89,22 @@ void Recorder::opened(MPI_File file, const char* name, int mode) {
   open->handle = file;
   open->file = place->second;
   open->position = position;
+  open->comm = comm;
   state_->open.push_back(std::move(open));
 }
 
 void Recorder::closing(MPI_File file) {
-  std::unique_ptr<OpenFile> closed;  // its communicator is freed behind the lock
-  const std::lock_guard lock(state_->mutex);
-  std::erase_if(state_->open, [&](std::unique_ptr<OpenFile>& open) {
-    if (open->handle != file) return false;
-    closed = std::move(open);
-    return true;
-  });
-  state_->last = nullptr;
+  MPI_Comm comm = MPI_COMM_NULL;
+  {
+    const std::lock_guard lock(state_->mutex);
+    std::erase_if(state_->open, [&](const std::unique_ptr<OpenFile>& open) {
+      if (open->handle != file) return false;
+      comm = open->comm;
+      return true;
+    });
+    state_->last = nullptr;
+  }
+  if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
 }
 
 void Recorder::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype) {
@@ -159,11 +146,10 @@ MPI_Offset Recorder::before(const Call& call) {
     open = state_->find(call.file);
   }
   if (open == nullptr) return 0;
-  const MPI_Comm comm = open->comm.of(call.file);  // without the lock: it waits for other ranks
   int rank = 0;
   MPI_Offset position = 0;
-  if (comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == 0)
-    next::get_position_shared(call.file, &position);
+  if (open->comm != MPI_COMM_NULL) PMPI_Comm_rank(open->comm, &rank);
+  if (rank == 0) next::get_position_shared(call.file, &position);
   return position;
 }
 
@@ -172,6 +158,7 @@ namespace {
 // Where this rank's part of an ordered call begins, in elementary types; all ranks take part. COLLECTIVE over
 // comm.
 MPI_Offset ordered_offset(MPI_Comm comm, MPI_Offset first, std::int64_t mine) {
+  if (comm == MPI_COMM_NULL) return first;
   int rank = 0;
   std::int64_t lower = 0;
   PMPI_Comm_rank(comm, &rank);
@@ -214,9 +201,7 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
     case Pointer::ordered: {
       const std::int64_t unit = open->elementary_size;
       lock.unlock();  // other threads may use other files meanwhile
-      const MPI_Comm comm = open->comm.of(call.file);
-      if (comm == MPI_COMM_NULL) return;
-      offset = ordered_offset(comm, noted, bytes / unit) * unit;
+      offset = ordered_offset(open->comm, noted, bytes / unit) * unit;
       lock.lock();
       break;
     }

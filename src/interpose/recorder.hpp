@@ -26,11 +26,15 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  // Around MPI_File_open. COLLECTIVE over comm: a communicator of the file's ranks, for opened().
+  MPI_Comm opening(MPI_Comm comm);
+  void opened(MPI_Comm comm, MPI_File file, const char* name, int mode, bool succeeded);
+
   // After MPI did it, successfully.
-  void opened(MPI_File file, const char* name, int mode);
-  void closing(MPI_File file);  // before: afterwards the handle is gone
   void view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype);
   void pointer_moved(MPI_File file);
+
+  void closing(MPI_File file);  // before: afterwards the handle is gone
 
   // Around a transfer: what before() returns goes into after(). COLLECTIVE for ordered calls.
   MPI_Offset before(const Call& call);

@@ -6,10 +6,13 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "interpose/mpi_error.hpp"
 #include "interpose/next.hpp"
 #include "interpose/recorder.hpp"
+#include "interpose/service.hpp"
 
 namespace weir::interpose {
 
@@ -22,6 +25,8 @@ struct Roles {
   std::string recording;               // the path of the recording
   std::unique_ptr<Recorder> recorder;  // null: nothing is recorded
   Status so_far;                       // a recorder that failed watches no longer
+  std::unique_ptr<Service> service;    // null: collective calls are the MPI library's
+  bool summary = false;                // WEIR_SUMMARY: where the time of collective calls went
 };
 
 // Never destroyed: a program may call MPI after its destructors have run.
@@ -61,26 +66,59 @@ void observe(const Body& body) {
   }
 }
 
+// The service has no way back when it breaks in the middle of a collective call: other ranks wait for this
+// one.
+template <class Body>
+auto serve(const Body& body) {
+  try {
+    return body(*roles->service);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "libweir-mpiio: collective I/O cannot go on: {}; the job is ended\n", error.what());
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
+  }
+}
+
+bool is_set(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+}
+
 __attribute__((constructor)) void start() {
   const char* const path = std::getenv("WEIR_RECORD");
-  if (path == nullptr || *path == '\0') return;
+  const bool records = path != nullptr && *path != '\0';
+  const Result<bool> serves = collective_wanted();
+  if (!records && serves && !*serves) return;
   if (!library_matches()) {
     // Once per job is enough, and ranks are not known yet: Open MPI and Hydra both number their processes.
     const char* number = std::getenv("PMI_RANK");
     if (number == nullptr) number = std::getenv("OMPI_COMM_WORLD_RANK");
     if (number != nullptr && std::strcmp(number, "0") == 0)
-      fmt::print(stderr,
-                 "libweir-mpiio: the program uses another MPI library than Weir was built with: nothing is "
-                 "recorded\n");
+      fmt::print(
+          stderr,
+          "libweir-mpiio: the program uses another MPI library than Weir was built with: it is left alone\n");
     return;
   }
-  start_recording(path);
+  if (records) start_recording(path);
+  if (!serves || *serves) start_serving(serves ? Status() : Status(tl::make_unexpected(serves.error())));
+}
+
+Roles& make_roles() {
+  if (roles == nullptr) roles = new Roles;
+  return *roles;
 }
 
 }  // namespace
 
 void start_recording(const char* path) {
-  roles = new Roles{.recording = path, .recorder = std::make_unique<Recorder>()};
+  make_roles().recording = path;
+  roles->recorder = std::make_unique<Recorder>();
+  active = true;
+}
+
+void start_serving(const Status& environment) {
+  make_roles().service = std::make_unique<Service>(environment);
+  roles->summary = is_set("WEIR_SUMMARY");
   active = true;
 }
 
@@ -88,28 +126,52 @@ int transfer(const Call& call, const Next& next) {
   const Inside now;
   MPI_Offset noted = 0;
   observe([&](Recorder& recorder) { noted = recorder.before(call); });
-  const int code = next();
+  std::optional<int> served;
+  if (roles->service) served = serve([&](Service& service) { return service.transfer(call); });
+  const int code = served ? *served : next();
   observe([&](Recorder& recorder) { recorder.after(call, noted, code == MPI_SUCCESS); });
   return code;
 }
 
-int file_open(MPI_Comm, const char* name, int mode, MPI_Info, MPI_File* file, const Next& next) {
+int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next) {
   const Inside now;
+  std::optional<Service::Opening> opening;
+  if (roles->service && comm != MPI_COMM_NULL) {
+    auto prepared = serve([&](Service& service) { return service.prepare(comm, info); });
+    if (!prepared) {
+      complain(prepared.error().message());
+      return raise(MPI_FILE_NULL, error_code_of(prepared.error()));
+    }
+    opening = std::move(*prepared);
+  }
+  MPI_Comm watched = MPI_COMM_NULL;
+  observe([&](Recorder& recorder) { watched = recorder.opening(comm); });
   const int code = next();
-  if (code == MPI_SUCCESS) observe([&](Recorder& recorder) { recorder.opened(*file, name, mode); });
+  if (opening) {
+    serve([&](Service& service) {
+      service.opened(std::move(*opening), *file, name, mode, code == MPI_SUCCESS);
+    });
+  }
+  observe([&](Recorder& recorder) { recorder.opened(watched, *file, name, mode, code == MPI_SUCCESS); });
   return code;
 }
 
 int file_close(MPI_File* file, const Next& next) {
   const Inside now;
   observe([&](Recorder& recorder) { recorder.closing(*file); });
+  if (roles->service) serve([&](Service& service) { service.closing(*file); });
   return next();
 }
 
-int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype, const char*,
-             MPI_Info, const Next& next) {
+int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+             const char* representation, MPI_Info, const Next& next) {
   const Inside now;
   const int code = next();
+  if (roles->service) {
+    serve([&](Service& service) {
+      service.view_set(file, displacement, etype, filetype, representation, code == MPI_SUCCESS);
+    });
+  }
   if (code == MPI_SUCCESS)
     observe([&](Recorder& recorder) { recorder.view_set(file, displacement, etype, filetype); });
   return code;
@@ -122,12 +184,28 @@ int seek(MPI_File file, MPI_Offset, int, const Next& next) {
   return code;
 }
 
+int set_atomicity(MPI_File file, int flag, const Next& next) {
+  const Inside now;
+  const int code = next();
+  if (roles->service && code == MPI_SUCCESS)
+    serve([&](Service& service) { service.atomicity_set(file, flag != 0); });
+  return code;
+}
+
+int get_info(MPI_File file, MPI_Info* info, const Next& next) {
+  const Inside now;
+  const int code = next();
+  if (roles->service && code == MPI_SUCCESS) serve([&](Service& service) { service.describe(file, *info); });
+  return code;
+}
+
 int finalize(const Next& next) {
   const Inside now;
   if (roles->recorder) {
     const Status saved = guarded([&] { return roles->recorder->save(roles->recording, roles->so_far); });
     if (!saved) complain(saved.error().message());
   }
+  if (roles->service && roles->summary) serve([](Service& service) { service.print_summary(); });
   return next();
 }
 

@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include "core/error.hpp"
 #include "interpose/call.hpp"
 
 namespace weir::interpose {
@@ -20,6 +21,10 @@ extern thread_local bool inside __attribute__((tls_model("initial-exec")));
 // What the constructor of the library does when WEIR_RECORD names a file: from now on all is recorded, and
 // written there by MPI_Finalize. REQUIRES: nothing was recorded before.
 void start_recording(const char* path);
+
+// The same for WEIR_COLLECTIVE=on: collective calls of files opened from now on are Weir's. A failure in
+// `environment` makes every open fail.
+void start_serving(const Status& environment);
 
 class Inside {
  public:
@@ -38,6 +43,8 @@ int file_close(MPI_File* file, const Next& next);
 int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
              const char* representation, MPI_Info info, const Next& next);
 int seek(MPI_File file, MPI_Offset offset, int whence, const Next& next);
+int set_atomicity(MPI_File file, int flag, const Next& next);
+int get_info(MPI_File file, MPI_Info* info, const Next& next);
 int finalize(const Next& next);
 
 }  // namespace weir::interpose

@@ -18,14 +18,16 @@ namespace {
 
 // "ufs:/scratch/file" names a driver of the MPI library before the file.
 std::string without_driver(const std::string& name) {
-  static constexpr std::array drivers = {"ufs:", "nfs:", "lustre:", "gpfs:", "panfs:", "pvfs2:", "testfs:", "xfs:"};
+  static constexpr std::array drivers = {
+      "ufs:", "nfs:", "lustre:", "gpfs:", "panfs:", "pvfs2:", "testfs:", "xfs:"};
   for (const std::string_view driver : drivers)
     if (name.compare(0, driver.size(), driver) == 0) return name.substr(driver.size());
   return name;
 }
 
 Result<Descriptor> open_for(const std::string& path, int mode) {
-  if ((mode & MPI_MODE_SEQUENTIAL) != 0) return fail(ErrorCode::unsupported, "the file is open in sequential mode");
+  if ((mode & MPI_MODE_SEQUENTIAL) != 0)
+    return fail(ErrorCode::unsupported, "the file is open in sequential mode");
   if ((mode & MPI_MODE_RDONLY) != 0) return open_file(path, O_RDONLY | O_CLOEXEC);
   // Bytes between those that are written may have to be read, even if the program only writes.
   auto both = open_file(path, O_RDWR | O_CLOEXEC);
@@ -33,27 +35,18 @@ Result<Descriptor> open_for(const std::string& path, int mode) {
   return open_file(path, O_WRONLY | O_CLOEXEC);
 }
 
-Result<pattern::View> read_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype) {
-  WEIR_ASSIGN(const TypeTree elementary_tree, read_type(etype));
-  WEIR_ASSIGN(const TypeTree file_tree, read_type(filetype));
-  WEIR_ASSIGN(const pattern::Datatype elementary, to_datatype(elementary_tree));
-  WEIR_ASSIGN(const pattern::Datatype file_type, to_datatype(file_tree));
-  WEIR_ASSIGN(pattern::View view, pattern::View::make(displacement, elementary, file_type));
-  if (!in_file_order(view)) return fail(ErrorCode::unsupported, "the view is not in file order");
-  return view;
-}
-
 }  // namespace
 
-Result<std::unique_ptr<ServedFile>> ServedFile::open(mpi::Comm comm, MPI_File handle, const std::string& name, int mode,
-                                                     const aggregation::Settings& settings, Hints hints) {
+Result<std::unique_ptr<ServedFile>> ServedFile::open(mpi::Comm comm, MPI_File handle, const std::string& name,
+                                                     int mode, const aggregation::Settings& settings,
+                                                     Hints hints) {
   const std::string path = without_driver(name);
   auto descriptor = open_for(path, mode);
   WEIR_TRY(agree(comm, descriptor ? Status() : Status(tl::make_unexpected(descriptor.error()))));
   std::unique_ptr<ServedFile> file(new ServedFile);
   file->descriptor_ = std::move(*descriptor);
-  WEIR_ASSIGN(file->collective_,
-              collective::Collective::create(comm, {.descriptor = file->descriptor_.get(), .path = path}, settings));
+  WEIR_ASSIGN(file->collective_, collective::Collective::create(
+                                     comm, {.descriptor = file->descriptor_.get(), .path = path}, settings));
   file->handle_ = handle;
   file->mode_ = mode;
   file->comm_ = std::move(comm);
@@ -61,7 +54,9 @@ Result<std::unique_ptr<ServedFile>> ServedFile::open(mpi::Comm comm, MPI_File ha
   return file;
 }
 
-ServedFile::~ServedFile() { finish(); }
+ServedFile::~ServedFile() {
+  finish();
+}
 
 void ServedFile::finish() {
   if (!worker_) return;
@@ -70,16 +65,35 @@ void ServedFile::finish() {
   reached.get_future().wait();
 }
 
-void ServedFile::set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation) {
-  finish();
-  Result<pattern::View> view = fail(ErrorCode::unsupported, "the view is not in the native representation");
-  if (std::strcmp(representation, "native") == 0)
-    view = guarded([&] { return read_view(displacement, etype, filetype); });
-  view_served_ = comm_.min(view ? 1 : 0) == 1;
-  if (view_served_) file_rows_.set_view(std::move(*view));
+// Libraries set one view after another that differ by their displacement only: the types are understood once.
+Status ServedFile::read_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype) {
+  WEIR_ASSIGN(TypeTree elementary_tree, read_type(etype));
+  WEIR_ASSIGN(TypeTree file_tree, read_type(filetype));
+  if (!view_types_ || view_types_->elementary_tree != elementary_tree ||
+      view_types_->file_tree != file_tree) {
+    view_types_.reset();
+    WEIR_ASSIGN(pattern::Datatype elementary, to_datatype(elementary_tree));
+    WEIR_ASSIGN(pattern::Datatype file_type, to_datatype(file_tree));
+    if (!in_file_order(file_type)) return fail(ErrorCode::unsupported, "the view is not in file order");
+    view_types_ = ViewTypesRead{std::move(elementary_tree), std::move(file_tree), std::move(elementary),
+                                std::move(file_type)};
+  }
+  WEIR_ASSIGN(pattern::View view,
+              pattern::View::make(displacement, view_types_->elementary, view_types_->file_type));
+  file_rows_.set_view(std::move(view));
+  return {};
 }
 
-// What a call asks for, as far as numbers go. What is wrong on this rank must reach the others: they wait for it.
+void ServedFile::set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                          const char* representation, bool succeeded) {
+  finish();
+  const bool understood = succeeded && std::strcmp(representation, "native") == 0 &&
+                          guarded([&] { return read_view(displacement, etype, filetype); }).has_value();
+  view_served_ = comm_.min(understood ? 1 : 0) == 1;
+}
+
+// What a call asks for, as far as numbers go. What is wrong on this rank must reach the others: they wait for
+// it.
 ServedFile::Place ServedFile::place_of(const Call& call) {
   Place place;
   MPI_Count size = 0;
@@ -87,29 +101,34 @@ ServedFile::Place ServedFile::place_of(const Call& call) {
     place.status = fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: not a data type", call.name));
   } else if (call.count < 0 || __builtin_mul_overflow(static_cast<std::uint64_t>(call.count),
                                                       static_cast<std::uint64_t>(size), &place.bytes)) {
-    place.status = fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: a count of {}", call.name, call.count));
+    place.status =
+        fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: a count of {}", call.name, call.count));
   } else if (place.bytes % file_rows_.view().elementary_size() != 0) {
-    place.status = fail(ErrorCode::invalid_argument,
-                        fmt::format("MPI_File_{}: {} bytes are no whole number of elementary types", call.name, place.bytes));
+    place.status = fail(
+        ErrorCode::invalid_argument,
+        fmt::format("MPI_File_{}: {} bytes are no whole number of elementary types", call.name, place.bytes));
   }
   if (call.pointer == Pointer::given)
     place.offset = call.offset;
   else
     next::get_position(handle_, &place.offset);
   if (place.status && place.offset < 0)
-    place.status = fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: offset {}", call.name, place.offset));
+    place.status =
+        fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: offset {}", call.name, place.offset));
   return place;
 }
 
 // Behind the last element that the call asked for, as the MPI library would have done it.
 void ServedFile::move_pointer(const Call& call, const Place& place) {
   if (call.pointer != Pointer::individual || !place.status || place.bytes == 0) return;
-  next::seek(handle_, static_cast<MPI_Offset>(place.offset + static_cast<MPI_Offset>(
-                                                                 place.bytes / file_rows_.view().elementary_size())),
+  next::seek(handle_,
+             static_cast<MPI_Offset>(
+                 place.offset + static_cast<MPI_Offset>(place.bytes / file_rows_.view().elementary_size())),
              MPI_SEEK_SET);
 }
 
-collective::Outcome ServedFile::carry_out(Direction direction, const collective::Request& request, const Status& mine) {
+collective::Outcome ServedFile::carry_out(Direction direction, const collective::Request& request,
+                                          const Status& mine) {
   return direction == Direction::write ? collective_->write(request, mine) : collective_->read(request, mine);
 }
 
@@ -131,9 +150,11 @@ std::optional<int> ServedFile::transfer(const Call& call) {
   const Status mine = guarded([&]() -> Status {
     WEIR_TRY(place.status);
     WEIR_TRY(file_rows_.update(request_.file, static_cast<std::uint64_t>(place.offset), place.bytes));
-    return memory_rows_.update(request_.memory, call.buffer, static_cast<std::uint64_t>(call.count), call.type);
+    return memory_rows_.update(request_.memory, call.buffer, static_cast<std::uint64_t>(call.count),
+                               call.type);
   });
-  const collective::Outcome outcome = carry_out(call.direction, mine ? request_ : collective::Request{}, mine);
+  const collective::Outcome outcome =
+      carry_out(call.direction, mine ? request_ : collective::Request{}, mine);
   // What one rank cannot describe is done by the MPI library, on all of them: they all have this outcome.
   if (!outcome.status && outcome.status.error().code == ErrorCode::unsupported) return std::nullopt;
   if (outcome.status) move_pointer(call, place);
@@ -146,11 +167,13 @@ std::optional<int> ServedFile::transfer(const Call& call) {
   return raise(handle_, code);
 }
 
-// A call that must return at once: other ranks may make theirs much later. Another thread waits for them, if MPI allows it one.
+// A call that must return at once: other ranks may make theirs much later. Another thread waits for them, if
+// MPI allows it one.
 std::optional<int> ServedFile::start(const Call& call) {
   int threads = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&threads);
-  if (threads < MPI_THREAD_MULTIPLE) return std::nullopt;  // the same on all ranks, as far as programs are sane
+  if (threads < MPI_THREAD_MULTIPLE)
+    return std::nullopt;  // the same on all ranks, as far as programs are sane
   const Place place = place_of(call);
   struct Job {
     collective::Request request;
@@ -164,7 +187,8 @@ std::optional<int> ServedFile::start(const Call& call) {
   job->mine = guarded([&]() -> Status {
     WEIR_TRY(place.status);
     WEIR_TRY(rows.update(job->request.file, static_cast<std::uint64_t>(place.offset), place.bytes));
-    return MemoryRows().update(job->request.memory, call.buffer, static_cast<std::uint64_t>(call.count), call.type);
+    return MemoryRows().update(job->request.memory, call.buffer, static_cast<std::uint64_t>(call.count),
+                               call.type);
   });
   if (!job->mine) job->request = {};
   if (!worker_) worker_ = std::make_unique<Worker>();
@@ -174,7 +198,8 @@ std::optional<int> ServedFile::start(const Call& call) {
   worker_->post([this, job, direction = call.direction] {
     const Inside now;
     const collective::Outcome outcome = carry_out(direction, job->request, job->mine);
-    job->pending->complete(outcome.status ? MPI_SUCCESS : error_code_of(outcome.status.error()), outcome.bytes);
+    job->pending->complete(outcome.status ? MPI_SUCCESS : error_code_of(outcome.status.error()),
+                           outcome.bytes);
   });
   return MPI_SUCCESS;
 }

@@ -19,12 +19,14 @@ namespace weir::interpose {
 class ServedFile {
  public:
   // Opens it for the collective I/O. Fails, on all ranks alike, if any of them cannot. COLLECTIVE.
-  static Result<std::unique_ptr<ServedFile>> open(mpi::Comm comm, MPI_File handle, const std::string& name, int mode,
-                                                  const aggregation::Settings& settings, Hints hints);
+  static Result<std::unique_ptr<ServedFile>> open(mpi::Comm comm, MPI_File handle, const std::string& name,
+                                                  int mode, const aggregation::Settings& settings,
+                                                  Hints hints);
   ~ServedFile();
 
-  // COLLECTIVE: whether the view can be served is decided together.
-  void set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation);
+  // COLLECTIVE: whether the view can be served is decided together. `succeeded`: the MPI library took it.
+  void set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                const char* representation, bool succeeded);
   void set_atomic(bool atomic) { atomic_ = atomic; }
 
   // The code for the program; nothing if the MPI library has to do it. COLLECTIVE.
@@ -43,6 +45,13 @@ class ServedFile {
     std::uint64_t bytes = 0;
     Status status;  // what is wrong with the call on this rank
   };
+  struct ViewTypesRead {
+    TypeTree elementary_tree;
+    TypeTree file_tree;
+    pattern::Datatype elementary;
+    pattern::Datatype file_type;
+  };
+  Status read_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype);
   Place place_of(const Call& call);
   void move_pointer(const Call& call, const Place& place);
   collective::Outcome carry_out(Direction direction, const collective::Request& request, const Status& mine);
@@ -56,6 +65,7 @@ class ServedFile {
   Hints hints_;
   bool atomic_ = false;
   bool view_served_ = true;
+  std::optional<ViewTypesRead> view_types_;
   FileRows file_rows_;
   MemoryRows memory_rows_;
   collective::Request request_;  // of the last call: the next one often differs by its place only

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/options.hpp"
-#include "interpose/next.hpp"
+#include "interpose/plan_settings.hpp"
 #include "interpose/served_file.hpp"
 
 namespace weir::interpose {
@@ -16,6 +16,7 @@ namespace weir::interpose {
 using collective::Accounting;
 
 struct Service::State {
+  Status environment;
   std::mutex mutex;  // of the list, not of the files in it
   std::vector<std::unique_ptr<ServedFile>> files;
   Accounting closed;  // of files that are closed
@@ -30,12 +31,18 @@ struct Service::State {
   }
 };
 
-Service::Service() : state_(std::make_unique<State>()) {}
+Service::Service(Status environment) : state_(std::make_unique<State>()) {
+  state_->environment = std::move(environment);
+}
 Service::~Service() = default;
 
 Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info) {
   Opening opening{.comm = mpi::Comm::duplicate(comm), .hints = read_hints(info)};
-  auto settings = settings_of(opening.hints, {});
+  auto settings = [&]() -> Result<aggregation::Settings> {
+    WEIR_TRY(state_->environment);
+    WEIR_ASSIGN(const aggregation::Settings planned, settings_of_plan(comm));
+    return settings_of(opening.hints, planned);
+  }();
   WEIR_ASSIGN(opening.settings, agree(opening.comm, std::move(settings)));
   std::string said;
   for (const auto& [key, value] : opening.hints) said += fmt::format("{}={} ", key, value);
@@ -75,8 +82,8 @@ void Service::closing(MPI_File file) {
 
 void Service::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                        const char* representation, bool succeeded) {
-  if (ServedFile* const served = state_->find(file); served != nullptr && succeeded)
-    served->set_view(displacement, etype, filetype, representation);
+  if (ServedFile* const served = state_->find(file))
+    served->set_view(displacement, etype, filetype, representation, succeeded);
 }
 
 void Service::atomicity_set(MPI_File file, bool atomic) {
@@ -87,7 +94,8 @@ void Service::atomicity_set(MPI_File file, bool atomic) {
 }
 
 std::optional<int> Service::transfer(const Call& call) {
-  if (call.reach != Reach::together || call.pointer == Pointer::shared || call.pointer == Pointer::ordered) return std::nullopt;
+  if (call.reach != Reach::together || call.pointer == Pointer::shared || call.pointer == Pointer::ordered)
+    return std::nullopt;
   ServedFile* const served = state_->find(call.file);
   if (served == nullptr) return std::nullopt;
   return served->transfer(call);
@@ -108,11 +116,12 @@ struct Totals {
 
 Totals over_ranks(const Accounting& mine) {
   Totals totals;
-  PMPI_Reduce(mine.seconds.data(), totals.sum.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  PMPI_Reduce(mine.seconds.data(), totals.most.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_MAX, 0,
+  PMPI_Reduce(mine.seconds.data(), totals.sum.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_SUM, 0,
               MPI_COMM_WORLD);
-  const std::array<std::uint64_t, 6> counts = {mine.calls,    mine.schedules,  mine.bytes, mine.sent_between_nodes,
-                                               mine.requests, mine.file_bytes};
+  PMPI_Reduce(mine.seconds.data(), totals.most.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_MAX,
+              0, MPI_COMM_WORLD);
+  const std::array<std::uint64_t, 6> counts = {
+      mine.calls, mine.schedules, mine.bytes, mine.sent_between_nodes, mine.requests, mine.file_bytes};
   std::array<std::uint64_t, 6> sums{};
   PMPI_Reduce(counts.data(), sums.data(), 6, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   totals.sum.calls = sums[0];
@@ -126,24 +135,28 @@ Totals over_ranks(const Accounting& mine) {
 
 std::string summary_text(const Totals& totals, int ranks, std::uint64_t served, std::uint64_t passed) {
   const Accounting& sum = totals.sum;
-  std::string text =
-      fmt::format("weir: collective I/O of {} file{}: {} in {} calls of {} ranks; {} schedules; {} between nodes; {} requests to the file system\n",
-                  served, served == 1 ? "" : "s", format_bytes(sum.bytes), sum.calls, ranks, sum.schedules,
-                  format_bytes(sum.sent_between_nodes), sum.requests);
-  if (passed != 0) text += fmt::format("weir: {} file{} left to the MPI library\n", passed, passed == 1 ? " was" : "s were");
+  std::string text = fmt::format(
+      "weir: collective I/O of {} file{}: {} in {} calls of {} ranks; {} schedules; {} between nodes; {} "
+      "requests to the file system\n",
+      served, served == 1 ? "" : "s", format_bytes(sum.bytes), sum.calls, ranks, sum.schedules,
+      format_bytes(sum.sent_between_nodes), sum.requests);
+  if (passed != 0)
+    text += fmt::format("weir: {} file{} left to the MPI library\n", passed, passed == 1 ? " was" : "s were");
   double total = 0;
   for (const double seconds : sum.seconds) total += seconds;
-  text += fmt::format("weir: {:<26} {:>10} {:>12} {:>7}\n", "where the time went", "mean/s", "slowest/s", "share");
+  text += fmt::format("weir: {:<26} {:>10} {:>12} {:>7}\n", "where the time went", "mean/s", "slowest/s",
+                      "share");
   for (std::size_t i = 0; i < collective::phase_count; ++i) {
-    text += fmt::format("weir:   {:<24} {:>10.4f} {:>12.4f} {:>6.1f}%\n", collective::to_string(static_cast<collective::Phase>(i)),
-                        sum.seconds[i] / ranks, totals.most.seconds[i], total > 0 ? 100 * sum.seconds[i] / total : 0.0);
+    text += fmt::format("weir:   {:<24} {:>10.4f} {:>12.4f} {:>6.1f}%\n",
+                        collective::to_string(static_cast<collective::Phase>(i)), sum.seconds[i] / ranks,
+                        totals.most.seconds[i], total > 0 ? 100 * sum.seconds[i] / total : 0.0);
   }
   return text;
 }
 
 }  // namespace
 
-void Service::print_summary(const std::string& path) {
+void Service::print_summary() {
   Accounting mine = state_->closed;
   for (const auto& file : state_->files) mine += file->collective().accounting();
   const Totals totals = over_ranks(mine);
@@ -151,10 +164,7 @@ void Service::print_summary(const std::string& path) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (rank != 0) return;
-  const std::string text = summary_text(totals, ranks, state_->served, state_->passed);
-  std::FILE* const file = path.empty() ? nullptr : std::fopen(path.c_str(), "w");
-  std::fputs(text.c_str(), file == nullptr ? stderr : file);
-  if (file != nullptr) std::fclose(file);
+  std::fputs(summary_text(totals, ranks, state_->served, state_->passed).c_str(), stderr);
 }
 
 }  // namespace weir::interpose

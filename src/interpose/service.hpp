@@ -1,12 +1,13 @@
-// The service: collective calls are carried out by Weir's own collective I/O; everything else stays the MPI library's.
+// The service: collective calls are carried out by Weir's own collective I/O; everything else stays the MPI
+// library's.
 //
-// The MPI library has every file open as well, and keeps what is its own: file pointers (moved for the calls that it does not
-// see), views, sizes, shared pointers, atomic mode, error handlers. A file is served if all its ranks can open it and nothing
-// speaks against it: no sequential or atomic mode, the native representation, views in file order. Otherwise, on all ranks
-// alike, the MPI library does it.
+// The MPI library has every file open as well, and keeps what is its own: file pointers (moved for the calls
+// that it does not see), views, sizes, shared pointers, atomic mode, error handlers. A file is served if all
+// its ranks can open it and nothing speaks against it: no sequential or atomic mode, the native
+// representation, views in file order. Otherwise, on all ranks alike, the MPI library does it.
 //
-// Threads: any, as MPI allows; calls of one file come one after another, as MPI demands of collective calls. COLLECTIVE over the
-// ranks of the file unless said.
+// Threads: any, as MPI allows; calls of one file come one after another, as MPI demands of collective calls.
+// COLLECTIVE over the ranks of the file unless said.
 #pragma once
 
 #include <mpi.h>
@@ -24,12 +25,14 @@ namespace weir::interpose {
 
 class Service {
  public:
-  Service();
+  // A wrong environment makes every open fail, with this message.
+  explicit Service(Status environment);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Around MPI_File_open. What prepare() finds wrong (a hint, the environment) makes the open fail on all ranks alike.
+  // Around MPI_File_open. What prepare() finds wrong (a hint, the environment) makes the open fail on all
+  // ranks alike.
   struct Opening {
     mpi::Comm comm;
     Hints hints;
@@ -48,8 +51,8 @@ class Service {
 
   void describe(MPI_File file, MPI_Info info);  // LOCAL: adds what is in use to MPI_File_get_info's answer
 
-  // COLLECTIVE over MPI_COMM_WORLD: rank 0 prints where the time went, to standard error or into `path`.
-  void print_summary(const std::string& path);
+  // COLLECTIVE over MPI_COMM_WORLD: rank 0 prints to standard error where the time went.
+  void print_summary();
 
  private:
   struct State;

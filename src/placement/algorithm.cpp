@@ -54,9 +54,13 @@ bool has_what_it_needs(const PlacementAlgorithm& algorithm, const PlacementProbl
          (!algorithm.shuffle || problem.shuffle != nullptr);
 }
 
+// Ranks per node if all nodes get alike; 0: they cannot, or it is no limit.
 std::uint32_t even_share(const PlacementProblem& problem) {
-  const std::uint32_t nodes = problem.machine->nodes();
-  return (problem.ranks + nodes - 1) / nodes;
+  const Machine& machine = *problem.machine;
+  const std::uint32_t share = (problem.ranks + machine.nodes() - 1) / machine.nodes();
+  std::uint64_t room = 0;
+  for (const std::uint32_t capacity : machine.capacities()) room += std::min(capacity, share);
+  return share < machine.largest_capacity() && room >= problem.ranks ? share : 0;
 }
 
 }  // namespace
@@ -135,7 +139,7 @@ Result<std::vector<AlgorithmChoice>> parse_algorithms(std::string_view text,
     for (const PlacementAlgorithm& algorithm : placement_algorithms()) {
       if (!has_what_it_needs(algorithm, problem)) continue;
       WEIR_TRY(add(algorithm.name));
-      if (algorithm.name == "byslot" && even_share(problem) < problem.machine->largest_capacity())
+      if (algorithm.name == "byslot" && even_share(problem) != 0)
         WEIR_TRY(add(fmt::format("byslot:{}", even_share(problem))));
     }
   }

@@ -150,6 +150,18 @@ double shuffle_bound(const pattern::SparseMatrix& shuffle, std::uint32_t capacit
 
 }  // namespace
 
+bool placement_cannot_help_shuffle(const PlacementProblem& problem) {
+  if (problem.shuffle == nullptr || problem.shuffle->columns < 2) return false;
+  const double total = problem.shuffle->sum();
+  double largest = 0;  // what is local at best with one domain a node
+  for (std::uint64_t rank = 0; rank < problem.shuffle->rows; ++rank) {
+    const auto values = problem.shuffle->values_of(rank);
+    if (!values.empty()) largest += *std::max_element(values.begin(), values.end());
+  }
+  constexpr double margin = 1.1;
+  return total > 0 && largest / total <= margin / static_cast<double>(problem.shuffle->columns);
+}
+
 LowerBounds lower_bounds(const PlacementProblem& problem) {
   const Machine& machine = *problem.machine;
   LowerBounds bounds;

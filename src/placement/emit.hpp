@@ -10,9 +10,16 @@
 //   let Weir bind: `--bind-to none` and WEIR_PLAN.
 // - mpich: a shell script like Slurm's, around `mpiexec -bind-to user:...`. Hydra has one list for all nodes;
 //   where nodes would need different ones, binding is left to Weir.
+// - openmpi5, openmpi-seq, mpich-hostfile, cray: files for ranks in any order (emit_files.cpp).
+// - romio, ompio: the aggregators of a plan as hints of these I/O libraries (emit_hints.cpp).
+//
+// Launchers are not strict: they take typing errors without a word, or hang. So what is made here is checked
+// here, and what is read back (rank_file.hpp) is taken only if every line is right.
 //
 // Threads: plain functions of their arguments. REQUIRES: check() of a plan with these roles and placement.
 #pragma once
+
+#include <string_view>
 
 #include "placement/placement.hpp"
 #include "placement/roles.hpp"
@@ -22,13 +29,32 @@ namespace weir {
 struct EmitRequest {
   Roles roles;
   Placement placement;
-  bool name_hosts = false;  // say the names of hosts; else the launcher's first node is node 0, and so on
+  bool name_hosts = false;   // say the names of hosts; else the launcher's first node is node 0, and so on
+  Numbers core_of = {};      // by rank, hwloc's logical number of its core; empty: not known
+  Numbers aggregators = {};  // ranks in the order of file domains; empty: not chosen
 };
+
+// All forms by name: one table for --emit, its checks and its help.
+struct Emitter {
+  std::string_view name;
+  std::string_view what;  // one line, for --help
+  Result<std::string> (*emit)(const EmitRequest& request);
+};
+const std::vector<Emitter>& emitters();
+Result<Emitter> find_emitter(std::string_view name);
 
 // Fail if the placement names no nodes.
 Result<std::string> emit_slurm(const EmitRequest& request);
 Result<std::string> emit_openmpi(const EmitRequest& request);
 Result<std::string> emit_mpich(const EmitRequest& request);
+Result<std::string> emit_openmpi5(const EmitRequest& request);
+Result<std::string> emit_openmpi_seq(const EmitRequest& request);
+Result<std::string> emit_mpich_hostfile(const EmitRequest& request);
+Result<std::string> emit_cray(const EmitRequest& request);
+
+// Fail if the plan has no aggregators, or the library cannot be told of them.
+Result<std::string> emit_romio(const EmitRequest& request);
+Result<std::string> emit_ompio(const EmitRequest& request);
 
 // The options of MPICH's mpiexec, before the program.
 struct MpichOptions {

@@ -67,15 +67,21 @@ Forecast forecast(const PlacementProblem& problem, const Placed& placed) {
 }
 
 Numbers romio_domains(const Numbers& node_of, std::uint32_t domains) {
-  Numbers nodes;
-  if (!node_of.empty()) {
-    std::vector<char> seen(*std::max_element(node_of.begin(), node_of.end()) + std::size_t{1}, 0);
-    for (const std::uint32_t node : node_of)
-      if (seen[node]++ == 0) nodes.push_back(node);
+  Numbers nodes, ranks_on;
+  if (!node_of.empty())
+    ranks_on.resize(*std::max_element(node_of.begin(), node_of.end()) + std::size_t{1}, 0);
+  for (const std::uint32_t node : node_of)
+    if (ranks_on[node]++ == 0) nodes.push_back(node);
+  const bool enough = domains <= node_of.size();
+  Numbers result;
+  while (!nodes.empty() && result.size() < domains) {
+    for (const std::uint32_t node : nodes) {
+      if (result.size() == domains) break;
+      if (enough && ranks_on[node] == 0) continue;
+      --ranks_on[node];
+      result.push_back(node);
+    }
   }
-  Numbers result(nodes.empty() ? 0 : domains);
-  for (std::uint32_t domain = 0; domain < result.size(); ++domain)
-    result[domain] = nodes[domain % nodes.size()];
   return result;
 }
 

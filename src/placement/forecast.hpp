@@ -32,7 +32,12 @@ struct LowerBounds {
 };
 LowerBounds lower_bounds(const PlacementProblem& problem);
 
-// By file domain, the node whose aggregator ROMIO would give it.
+// Every rank feeds every file domain alike, so with one aggregator a node the share of the shuffle that
+// crosses nodes is 1 - 1 / domains wherever ranks and aggregators are.
+bool placement_cannot_help_shuffle(const PlacementProblem& problem);
+
+// By file domain, the node whose aggregator ROMIO would give it. A node has no more of them than ranks,
+// unless there are more domains than ranks.
 Numbers romio_domains(const Numbers& node_of, std::uint32_t domains);
 
 // By file domain, a rank on its node that feeds it most; no rank twice. REQUIRES: a node has as many ranks as

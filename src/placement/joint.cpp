@@ -28,9 +28,13 @@ namespace {
 
 constexpr std::uint32_t nowhere = UINT32_MAX;
 
+// Beyond so many values, steps whose work grows with them are taken once, not several times.
+constexpr std::uint64_t large = 4'000'000;
+
 struct Candidate {
   Numbers node_of, node_of_domain;
-  double matrix = 0, shuffle = 0;  // what crosses nodes
+  double matrix = 0;              // what crosses nodes
+  std::optional<double> shuffle;  // the same; computed when it is needed
 };
 
 double smallest_positive(const std::vector<double>& values) {
@@ -65,7 +69,7 @@ class Joint {
       consider(feed_domains(false));
       consider(feed_domains(true));
     }
-    consider(fill_in_order(machine_, order_));
+    if (!big()) consider(fill_in_order(machine_, order_));
     consider(cut_in_order(machine_, *problem_.recorded, order_));
     consider(fill_in_order(machine_, identity()));
     if (has_shuffle_ && !shuffle_first_) consider(feed_domains(true));
@@ -88,6 +92,7 @@ class Joint {
     std::iota(ranks.begin(), ranks.end(), 0U);
     return ranks;
   }
+  bool big() const { return has_shuffle_ && problem_.shuffle->entries() > large; }
   std::uint32_t even_share() const { return (problem_.ranks + machine_.nodes() - 1) / machine_.nodes(); }
 
   // Nearly everything is exchanged between neighbours in the line, or ends of closed rings.
@@ -131,11 +136,13 @@ class Joint {
 
   static bool less(double a, double b) { return a < b - 1e-9 * std::abs(b); }
   static bool equal(double a, double b) { return !less(a, b) && !less(b, a); }
-  bool better(const Candidate& a, const Candidate& b) const {
-    const double a_first = shuffle_first_ ? a.shuffle : a.matrix,
-                 b_first = shuffle_first_ ? b.shuffle : b.matrix;
-    if (!equal(a_first, b_first)) return a_first < b_first;
-    return shuffle_first_ ? less(a.matrix, b.matrix) : less(a.shuffle, b.shuffle);
+  bool better(Candidate& a, Candidate& b) const {
+    if (!has_shuffle_) return less(a.matrix, b.matrix);
+    if (!shuffle_first_ && !equal(a.matrix, b.matrix)) return a.matrix < b.matrix;
+    judge_shuffle(a);
+    judge_shuffle(b);
+    if (!equal(*a.shuffle, *b.shuffle)) return *a.shuffle < *b.shuffle;
+    return less(a.matrix, b.matrix);
   }
 
   void consider(Numbers node_of) {
@@ -145,28 +152,36 @@ class Joint {
     // A start that is far behind the best so far is not worth improving.
     least_matrix_ = std::min(least_matrix_, one.matrix);
     if (best_ && one.matrix > 3 * least_matrix_) return;
-    if (shuffle_first_) one.node_of_domain = assign_domains(problem_, one.node_of);
-    improve(one);
+    if (shuffle_first_) judge_shuffle(one);
+    if (!shuffle_first_ || !big()) improve(one);
     least_matrix_ = std::min(least_matrix_, one.matrix);
     if (!best_ || better(one, *best_)) best_ = std::move(one);
   }
 
-  void improve(Candidate& one) const {
-    const bool with_domains = has_shuffle_ && !one.node_of_domain.empty();
-    refine({.problem = &problem_,
-            .matrix_weight = matrix_weight_,
-            .shuffle_weight = with_domains ? shuffle_weight_ : 0,
-            .node_of_domain = with_domains ? &one.node_of_domain : nullptr},
-           one.node_of);
-    one.matrix = crossing_matrix(one.node_of);
-    if (!has_shuffle_) return;
+  void judge_shuffle(Candidate& one) const {
+    if (one.shuffle) return;
     one.node_of_domain = assign_domains(problem_, one.node_of);
     one.shuffle = crossing_shuffle(one.node_of, one.node_of_domain);
   }
 
+  void improve(Candidate& one) const {
+    const bool with_domains = one.shuffle.has_value();
+    refine({.problem = &problem_,
+            .matrix_weight = matrix_weight_,
+            .shuffle_weight = with_domains ? shuffle_weight_ : 0,
+            .node_of_domain = with_domains ? &one.node_of_domain : nullptr,
+            .exchange = !with_domains || !big()},
+           one.node_of);
+    one.matrix = crossing_matrix(one.node_of);
+    one.shuffle.reset();
+  }
+
   // Ranks and domains in turn, while that helps.
   void finish() {
-    for (int round = 0; has_shuffle_ && round < 3; ++round) {
+    if (!has_shuffle_) return;
+    judge_shuffle(*best_);
+    const int rounds = big() ? 0 : 3;
+    for (int round = 0; round < rounds; ++round) {
       Candidate next = *best_;
       improve(next);
       if (!better(next, *best_)) break;

@@ -22,6 +22,9 @@ class Refinement {
       begin_[node + 1] = begin_[node] + machine_.capacity(node);
     members_.resize(begin_.back());
     for (std::uint32_t rank = 0; rank < node_of_.size(); ++rank) enter(rank, node_of_[rank]);
+    if (problem_.recorded != nullptr && request.matrix_weight != 0)
+      budget_ += 8 * problem_.recorded->entries();
+    if (request.shuffle_weight != 0) budget_ += 8 * problem_.shuffle->entries();
   }
 
   bool pass() {
@@ -64,10 +67,11 @@ class Refinement {
     return problem_.recorded->at(a, b) * request_.matrix_weight;
   }
   // What the rank would have more within a node if it were on `there` instead of where it is.
-  double gain(std::uint32_t rank, std::uint32_t there) const {
+  double gain(std::uint32_t rank, std::uint32_t there) {
     const std::uint32_t here = node_of_[rank];
     double sum = 0;
     each_exchange(rank, [&](std::uint32_t node, double value) {
+      --budget_;
       if (node == there) sum += value;
       if (node == here) sum -= value;
     });
@@ -111,6 +115,7 @@ class Refinement {
     const std::uint32_t here = node_of_[rank];
     std::uint32_t best = UINT32_MAX;
     double most = least_;
+    if (budget_ < 0) return false;
     for (std::uint32_t i = 0; i < count_[there]; ++i) {
       const std::uint32_t other = members_[begin_[there] + i];
       double both = gained + gain(other, here);
@@ -126,6 +131,8 @@ class Refinement {
   }
 
   static constexpr double least_ = 1e-12;
+  // Values that may still be looked at in the search for partners, so that the work stays linear.
+  std::int64_t budget_ = 1'000'000;
   const RefineRequest& request_;
   const PlacementProblem& problem_;
   const Machine& machine_;

@@ -17,6 +17,7 @@ struct RefineRequest {
   double shuffle_weight = 0;
   const Numbers* node_of_domain = nullptr;  // needed where shuffle_weight is not 0
   std::uint32_t passes = 4;
+  bool exchange = true;  // false: only moves to nodes with room
 };
 
 // No node is above its capacity afterwards if none was before. Stops after a pass that changes nothing.

@@ -24,6 +24,12 @@ inline void most_of_all(std::vector<double>& values, MPI_Comm comm) {
   MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX, comm);
 }
 
+inline double slowest(double seconds, MPI_Comm comm) {
+  std::vector<double> one{seconds};
+  most_of_all(one, comm);
+  return one.front();
+}
+
 inline int rank_in(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);

@@ -35,6 +35,15 @@ if(NOT size EQUAL 48)
   message(FATAL_ERROR "the iocomp program left ${size} bytes")
 endif()
 
+# The recorder is found where it was installed, and sees the MPI-IO of that program.
+if(NOT SANITIZE)
+  execute_process(COMMAND ${WORK}/moved/bin/weir record -o ${WORK}/recording -- ${MPIEXEC} -n 2 ${WORK}/iocomp WORKING_DIRECTORY ${WORK}
+    OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT text MATCHES "mpiio.dat[^\n]* written +2 +48 B")
+    message(FATAL_ERROR "weir record: ${text}")
+  endif()
+endif()
+
 # The Fortran module, by find_package and from its sources; the Python package.
 if(FORTRAN)
   run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER}/fortran -B ${WORK}/build-fortran -DCMAKE_PREFIX_PATH=${WORK}/moved)

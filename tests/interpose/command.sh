@@ -36,6 +36,17 @@ expect 0 'type-darray_block' "$weir" record --show good
 expect 0 '"pieces"' "$weir" record --show good --json
 head -c 100 good >short
 expect 1 'short' "$weir" record --show short
+# weir run --collective
+expect 2 'no program' "$weir" run --collective
+expect 2 '--collective' "$weir" run --collective=Q:agg -- "$MPIEXEC" true
+expect 0 'LD_PRELOAD.*libweir-mpiio.so.*WEIR_COLLECTIVE' "$weir" run --collective --dry-run -- "$MPIEXEC" -n 2 "$calls"
+expect 0 'WEIR_REQ.4.*WEIR_RR.1.*WEIR_TWO_PHASE.T' "$weir" run --collective=T:rr=1,req=4 --dry-run -- "$MPIEXEC" true
+expect 0 'where the time went' "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files
+echo '{"weir_plan": 1, "ranks": 2, "aggregators": {"ranks": "1"}, "throttle": {"requests_per_target": 1}}' >plan.json
+expect 0 'where the time went' env WEIR_PLAN="$PWD/plan.json" "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files
+expect 1 'plan.json.*WEIR_PLAN.*2 ranks|WEIR_PLAN.*plan.json' env WEIR_PLAN="$PWD/plan.json" "$weir" run --collective -- "$MPIEXEC" -n 3 "$calls" files
+expect 5 '' "$weir" run --collective -- sh -c 'exit 5'
+
 [ -z "$(find . -name '*.partial.*')" ] || { echo "FAILED: left behind: $(find . -name '*.partial.*')"; failures=$((failures + 1)); }
 
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

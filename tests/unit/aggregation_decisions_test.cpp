@@ -265,7 +265,8 @@ TEST(Decide, NumberOfAggregatorsSuitsTheTargets) {
   EXPECT_EQ(suitable_count(Nodes::regular(4, 4), 1), 4U);
   EXPECT_EQ(suitable_count(Nodes::regular(5, 4), 12), 4U);
   EXPECT_EQ(suitable_count(Nodes::regular(100, 4), 12), 96U);
-  EXPECT_EQ(suitable_count(Nodes::regular(1, 3), 1), 3U);
+  EXPECT_EQ(suitable_count(Nodes::regular(1, 3), 1), 2U);
+  EXPECT_EQ(suitable_count(Nodes::regular(1, 1), 1), 1U);
 }
 
 TEST(Settings, ConfigurationsInTheWordsOfEarth) {

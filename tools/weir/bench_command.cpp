@@ -1,3 +1,4 @@
+#include "bench_io_command.hpp"
 #include "bench_options.hpp"
 #include "bench_rank.hpp"
 #include "commands.hpp"
@@ -66,11 +67,13 @@ void add_hpcg(CLI::App& bench, Context& context) {
 }  // namespace
 
 void add_bench_command(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand(
-      "bench", "What hiding I/O behind compute saves on this machine, by mapping and backend");
+  auto* command = app.add_subcommand("bench",
+                                     "What hiding I/O behind compute saves (stream, hpcg), and what "
+                                     "collective I/O costs (tile, btio, ior, hpio)");
   command->require_subcommand(1);
   add_stream(*command, context);
   add_hpcg(*command, context);
+  add_io_benches(*command, context);
 }
 
 }  // namespace weir::cli

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -165,7 +166,14 @@ Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_f
     command.binds = true;
   } else if (!placement.node_of.empty() && !here) {
     WEIR_TRY(check_emittable(request));
-    command.words.insert(command.words.end(), {"--host", host_slots(placement)});
+    if (std::is_sorted(placement.node_of.begin(), placement.node_of.end())) {
+      command.words.insert(command.words.end(), {"--host", host_slots(placement)});
+    } else {
+      // --host adds up the slots of a host wherever it is named: an order of its own needs a host for each
+      // rank.
+      WEIR_ASSIGN(command.rank_file, emit_openmpi_seq(request));
+      command.words.insert(command.words.end(), {"--map-by", "seq", "--hostfile", rank_file_path});
+    }
   }
   for (const std::string& variable : variables) command.words.insert(command.words.end(), {"-x", variable});
   command.words.insert(command.words.end(), {"-n", ranks});

@@ -15,7 +15,9 @@
 #include "plan/plan_json.hpp"
 #include "plan/render.hpp"
 #include "platform/host_list.hpp"
+#include "preload.hpp"
 #include "recorded_launch.hpp"
+#include "run_collective.hpp"
 
 namespace weir::cli {
 
@@ -28,6 +30,7 @@ struct Arguments {
   std::string plan;
   bool summary = false;
   bool dry_run = false;
+  std::string collective;  // how Weir carries out collective calls; empty: the MPI library does
   RecordingArguments recording;
   std::vector<std::string> program;
 };
@@ -109,21 +112,34 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
-// A program as it is, launcher and all: only watched.
+void print_command(const Launch& job) {
+  for (const auto& [name, value] : job.environment) fmt::print("{}={} ", name, shell_quoted(value));
+  for (std::size_t i = 0; i < job.words.size(); ++i)
+    fmt::print("{}{}", shell_quoted(job.words[i]), i + 1 == job.words.size() ? "\n" : " ");
+}
+
+// A program as it is, launcher and all: watched, and its collective calls carried out if wanted.
 Result<int> run_as_it_is(const Arguments& arguments) {
-  const PassSignalsOn while_running;
-  Folder folder;
+  Launch job{.words = arguments.program};
+  RecordingArguments recording = arguments.recording;
+  if (!arguments.collective.empty()) {
+    WEIR_ASSIGN(auto variables, collective_environment(arguments.collective));
+    WEIR_ASSIGN(const Preloaded command, preloaded(arguments.program, std::move(variables)));
+    job.words = command.words;
+    job.environment = command.environment;
+    if (recording.configuration.empty()) recording.configuration = "collective " + arguments.collective;
+  }
+  if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
   if (arguments.dry_run) {
-    for (std::size_t i = 0; i < arguments.program.size(); ++i)
-      fmt::print("{}{}", shell_quoted(arguments.program[i]), i + 1 == arguments.program.size() ? "\n" : " ");
+    print_command(job);
     return 0;
   }
+  const PassSignalsOn while_running;
+  Folder folder;
   WEIR_TRY(folder.make(false));
-  Launch job{.words = arguments.program,
-             .environment = {{"WEIR_SUMMARY_FILE", folder.file("sessions.json")}}};
-  if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
-  return launch_recorded(job, arguments.recording, arguments.program, folder.file("sessions.json"),
-                         while_running);
+  const std::string summary_file = folder.file("sessions.json");
+  job.environment["WEIR_SUMMARY_FILE"] = summary_file;
+  return launch_recorded(job, recording, arguments.program, summary_file, while_running);
 }
 
 Result<int> run(const Arguments& arguments) {
@@ -159,6 +175,11 @@ Result<int> run(const Arguments& arguments) {
   if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
   const std::string summary_file = folder.file("sessions.json");
   if (!arguments.dry_run && !arguments.recording.off) job.environment["WEIR_SUMMARY_FILE"] = summary_file;
+  if (!arguments.collective.empty()) {
+    WEIR_ASSIGN(auto more, collective_environment(arguments.collective));
+    WEIR_ASSIGN(more["LD_PRELOAD"], mpiio_library());
+    job.environment.merge(more);
+  }
   std::vector<std::string> variables;
   for (const auto& [name, value] : job.environment) variables.push_back(name);
   WEIR_ASSIGN(const LauncherCommand launcher, launcher_for(plan, rank_file, variables));
@@ -167,9 +188,7 @@ Result<int> run(const Arguments& arguments) {
 
   if (arguments.dry_run) {
     fmt::print("{}", render(plan));
-    for (const auto& [name, value] : job.environment) fmt::print("{}={} ", name, shell_quoted(value));
-    for (std::size_t i = 0; i < job.words.size(); ++i)
-      fmt::print("{}{}", shell_quoted(job.words[i]), i + 1 == job.words.size() ? "\n" : " ");
+    print_command(job);
     if (!launcher.rank_file.empty()) fmt::print("RANKFILE:\n{}", launcher.rank_file);
     return 0;
   }
@@ -212,6 +231,11 @@ void add_run_command(CLI::App& app, Context& context) {
       ->option_text("TIME")
       ->capture_default_str();
   command->add_flag("--report", recording.report, "At the end the whole summary, not one line");
+  command->add_flag(
+      "--collective{auto}", arguments->collective,
+      "Collective MPI-IO calls of the unchanged program are carried out by Weir. --collective=CONFIG says "
+      "how: "
+      "T:agg=1,rr=1,req=4 (two-phase), N:req=4 (without), S: (segments), original (not at all), auto");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the plan and the launch command, and run nothing");
   command->add_option("program", arguments->program, "The program and its arguments, behind --")
@@ -230,6 +254,8 @@ void add_run_command(CLI::App& app, Context& context) {
       "  weir run --mapping consecutive -n 12 --ratio 4 --summary -- ./app\n"
       "  weir run --mapping thread -n 4 -- ./app                   an I/O thread in every rank\n"
       "  weir run --mapping consecutive -n 64 --hosts node[1-8] -- ./app\n"
+      "  weir run --collective -- mpirun -n 16 ./app               its collective MPI-IO calls by Weir\n"
+      "  weir run --collective --configuration T:rr=1,req=2 -- mpirun -n 16 ./app\n"
       "  weir run --mapping hyperthread -n 4 --dry-run -- ./app    show what would be done\n"
       "  weir plan --mapping consecutive -n 4 --json -o plan.json; weir run --plan plan.json -- ./app");
   command->callback([arguments, &context] {

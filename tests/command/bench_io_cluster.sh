@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# `weir bench` on a virtual cluster: bench_io_cluster.sh PATH-OF-WEIR PATH-OF-VCLUSTER. Skips (77) where none can be made.
+set -uo pipefail
+weir=$1
+vcluster=$2
+reason=$("$vcluster" check 2>&1) || { echo "SKIP: $reason"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir tmp state
+export TMPDIR=$work/tmp
+failures=0
+failed() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+"$weir" bench tile-modified --vcluster 2x2 --mappings byslot,joint --tile 16x16 --element 256 --rate 400mbit --repeats 1 --samples 1 \
+  --json out.json >out.txt 2>&1 </dev/null || failed "mappings: $(cat out.txt)"
+python3 - <<'PYTHON' || failed 'out.json is not as it should be'
+import json
+rows = json.load(open("out.json"))["rows"]
+assert [(row["mapping"], row["direction"]) for row in rows] == [
+    ("byslot", "write"), ("byslot", "read"), ("joint", "write"), ("joint", "read")]
+for row in rows:
+    assert row["verified"] is True and row["communication_seconds"] > 0 and row["io_seconds"] > 0
+    assert len(row["aggregators"]) == 2
+    # The interfaces count headers and the barriers around the exchange, too.
+    assert row["cross_node_bytes_model"] <= row["cross_node_bytes"] <= 1.05 * row["cross_node_bytes_model"] + 100_000, row
+best = min(row["cross_node_bytes_model"] for row in rows)
+assert all(row["cross_node_bytes_model"] == best for row in rows if row["mapping"] == "joint")
+PYTHON
+"$vcluster" list | grep -q bench && failed "a cluster is left: $("$vcluster" list)"
+[ -z "$(ls -A tmp)" ] || failed "left behind: $(find tmp)"
+[ "$failures" = 0 ] || exit 1
+echo 'all as expected'

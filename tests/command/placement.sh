@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# weir plan with patterns as a user runs it: placement.sh PATH-OF-WEIR. Needs $MPIEXEC and $MPI_FAMILY (openmpi or mpich), as
+# which weir was built.
+set -uo pipefail
+weir=$1
+source_root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+failed() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n' "$*"
+}
+
+# expect CODE PATTERN COMMAND...: the command ends with that code, and its output (both streams) matches the pattern.
+expect() {
+  local code=$1 pattern=$2 output actual
+  shift 2
+  output=$("$@" 2>&1)
+  actual=$?
+  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
+    failed "$(printf '%s\n  wanted code %s and /%s/, got code %s and:\n%s\n' "$*" "$code" "$pattern" "$actual" "$output" | head -30)"
+  fi
+}
+
+# Every algorithm side by side: the joint placement is best in each figure.
+expect 0 'chosen: joint-shuffle' "$weir" plan --grid 16x16 --permute 7 --platform 8x48 --algorithms all --json out.json --svg out.svg
+grep -q '</svg>' out.svg || failed 'no picture'
+python3 - out.json <<'PY' || failed 'figures of the comparison'
+import json, sys
+rows = {row["algorithm"]: row for row in json.load(open(sys.argv[1]))["algorithms"] if "error" not in row}
+needed = ["algorithm", "seconds", "objective", "cross_node_share", "shuffle_cross_node_share", "lower_bound"]
+assert all(key in row for row in rows.values() for key in needed), rows
+assert {"byslot", "bynode", "mpipp", "mpippg", "setmatch", "setmatchg", "treematch", "joint", "joint-shuffle"} <= set(rows), rows
+for name, row in rows.items():
+    for key in ["objective", "cross_node_share"]:
+        assert rows["joint"][key] <= row[key] * (1 + 1e-9), (name, key)
+    assert row["lower_bound"] <= row["objective"] * (1 + 1e-9), name
+    if not name.startswith("joint"):
+        assert rows["joint-shuffle"]["shuffle_cross_node_share"] < row["shuffle_cross_node_share"], name
+        assert rows["joint"]["shuffle_cross_node_share"] < row["shuffle_cross_node_share"], name
+assert rows["joint-shuffle"]["shuffle_cross_node_share"] == 0
+PY
+expect 0 'placement can gain nothing' "$weir" plan --bt 256 --platform 8x48
+expect 0 'before: byslot' "$weir" plan --grid 4x4x4 --platform 4x16
+expect 0 '"file_domains": 16' "$weir" plan --grid 16x16 --platform 8x48 --aggregators 16 --json
+expect 0 '32/48' "$weir" plan --grid 16x16 --platform 8x48 --limit-per-node 32
+expect 0 'byslot +.* 10 +26$' "$weir" plan --grid 16x16 --platform crill --nodes 10 --memory-per-rank 2.4GiB
+
+# Matrices from outside.
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n4 4 3\n2 1 5\n4 3 5\n3 2 1\n' > m.mtx
+expect 0 'joint' "$weir" plan --matrix m.mtx --platform 2x2
+expect 2 'do not fit' "$weir" plan --matrix m.mtx --platform 1x2
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n4 4 3\n2 1 5\n' > cut.mtx
+expect 1 'cut.mtx' "$weir" plan --matrix cut.mtx --platform 2x2 -o never
+expect 1 'absent.pattern' "$weir" plan --pattern absent.pattern --platform 2x2
+echo nonsense > bad.pattern
+expect 1 'bad.pattern' "$weir" plan --pattern bad.pattern --platform 2x2 --emit openmpi-rankfile -o never
+[ ! -e never ] || failed 'something was written'
+
+# Forms for launchers.
+expect 0 'rank 3=\+n1 slot=1' "$weir" plan --grid 2x2 --platform 2x2 --emit openmpi-rankfile
+expect 0 '^b$' "$weir" plan --grid 2x2 --hosts a,b --platform 2x2 --emit openmpi-seq
+expect 0 'rankfile:file' "$weir" plan --grid 2x2 --hosts a,b --platform 2x2 --emit openmpi5
+expect 0 '^0,1,2,3$' "$weir" plan --grid 2x2 --platform 2x2 --emit cray
+expect 0 'cb_config_list a:1,b:1' "$weir" plan --grid 2x2 --hosts a,b --platform 2x2 --emit romio
+expect 0 'num_aggregators = 2' "$weir" plan --grid 2x2 --hosts a,b --platform 2x2 --emit ompio
+expect 0 '"aggregators"' "$weir" plan --grid 2x2 --platform 2x2 --emit json
+expect 2 'did you mean .openmpi-seq' "$weir" plan --grid 2x2 --platform 2x2 --emit openmpi-sek
+expect 2 'names of the hosts' "$weir" plan --grid 2x2 --platform 2x2 --emit openmpi-seq
+
+# Mistakes.
+expect 2 'only one' "$weir" plan --grid 2x2 --mapping consecutive
+expect 2 '16x16' "$weir" plan --grid 2xx2 --platform 2x2
+expect 2 "did you mean 'joint'" "$weir" plan --grid 2x2 --platform 2x2 --algorithms jont
+expect 2 'do not fit' "$weir" plan --grid 20x20 --platform 8x48
+expect 2 'not among' "$weir" plan --grid 2x2 --platform 2x2 --algorithms byslot --choose joint
+expect 2 'square|bt' "$weir" plan --bt 200 --platform 8x48
+printf 'rank 0=node1 slots=0\n' > bad.ranks
+expect 1 "line 1: 'slot=' is expected" "$weir" plan --check-rankfile bad.ranks --platform 2x2
+printf 'rank 0=node1 slot=0\nrank 1=elsewhere slot=0\n' > bad.ranks
+expect 2 "'elsewhere' is not in the platform" "$weir" plan --check-rankfile bad.ranks --platform 2x2
+"$weir" plan --grid 2x2 --platform 2x2 --emit openmpi-rankfile > good.ranks
+expect 0 '4 ranks' "$weir" plan --check-rankfile good.ranks --platform 2x2
+
+# For real: the placement of this machine, through its launcher.
+cat > where <<'APP'
+#!/bin/sh
+echo "rank ${OMPI_COMM_WORLD_RANK-$PMI_RANK} on $(hostname) cpus $(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)"
+sleep 0.5  # mpirun of Open MPI 4.1.4 may hang if programs without MPI end before the last of them has started
+APP
+chmod +x where
+ranks=2
+"$weir" plan --grid 2x1 --emit json -o plan.json 2> /dev/null || ranks=1
+"$weir" plan --grid ${ranks}x1 --emit json -o plan.json || failed 'no plan for this machine'
+"$weir" plan --grid ${ranks}x1 --emit openmpi-rankfile -o ranks || failed 'no rank file for this machine'
+last=$((ranks - 1))
+cpu=$(sed -n "s/^rank $last=.* slot=\([0-9]*\)$/\1/p" ranks)
+expect 0 "rank $last .*cpus $cpu\$" "$weir" run --plan plan.json -- ./where
+if [ "$MPI_FAMILY" = openmpi ] && "$MPIEXEC" --version | grep -q ' 4\.'; then
+  expect 0 "rank $last .*cpus $cpu\$" "$MPIEXEC" --mca rmaps_rank_file_physical 1 --use-hwthread-cpus --rankfile ranks -n $ranks ./where
+fi
+if command -v mpiexec.mpich > /dev/null; then
+  "$weir" plan --grid ${ranks}x1 --emit mpich-hostfile -o hosts || failed 'no host file'
+  expect 0 "rank $last " mpiexec.mpich -f hosts -n $ranks ./where
+  "$weir" plan --grid ${ranks}x1 --emit mpich -o launch.sh || failed 'no launch script'
+  expect 0 "rank $last .*cpus $cpu\$" env MPIEXEC=mpiexec.mpich sh launch.sh ./where
+fi
+
+# On several nodes: the ranks of a reordered grid are where the plan says.
+vcluster=$source_root/tools/vcluster
+if [ "$MPI_FAMILY" = openmpi ] && "$MPIEXEC" --version | grep -q ' 4\.' && "$vcluster" check > /dev/null 2>&1; then
+  export WEIR_VCLUSTER_STATE=$work/state
+  "$vcluster" up 2x2 --name p$$ > /dev/null || failed 'vcluster up'
+  "$weir" plan --grid 2x2 --permute 3 --hosts "p$$-node[0-1]" --platform 2x2 --emit openmpi-seq > seq
+  wanted=$(grep -v '#' seq | awk '{ print "rank " NR - 1 " on " $1 }')
+  got=$("$vcluster" run --name p$$ --mpi openmpi -n 4 --map-by seq --hostfile "$PWD/seq" -- "$PWD/where" | sed 's/ cpus.*//' | sort)
+  [ "$wanted" = "$got" ] || failed "on the virtual cluster: wanted $wanted, got $got"
+  grep -v '#' seq | sort -c 2> /dev/null && failed 'the reordered ranks are in order: nothing was tried'
+  "$vcluster" down --name p$$ > /dev/null
+else
+  echo 'not tried on several nodes: no virtual cluster here, or not Open MPI 4'
+fi
+
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+echo 'all as expected'

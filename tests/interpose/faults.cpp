@@ -1,0 +1,206 @@
+// What goes wrong under the service, and what a program must see of it: faults CASE FOLDER. Every rank must
+// get the same error class, by its code and by its error handler, with words that name the cause; and the
+// file can be closed. Prints "as expected" on rank 0.
+#include <mpi.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+int rank = 0;
+int ranks = 1;
+int handled = 0;
+
+void give_up(const std::string& what) {
+  std::fprintf(stderr, "rank %d: %s\n", rank, what.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+std::string words_of(int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return text;
+}
+
+// The same class everywhere, and one of these; the words name the cause.
+void expect(int code, std::initializer_list<int> classes, const std::string& words) {
+  int error_class = MPI_SUCCESS, least = 0, most = 0;
+  MPI_Error_class(code, &error_class);
+  MPI_Allreduce(&error_class, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&error_class, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (least != most) give_up("ranks have classes from " + words_of(least) + " to " + words_of(most));
+  bool known = false;
+  for (const int wanted : classes) known = known || wanted == error_class;
+  if (!known) give_up("error class " + std::to_string(error_class) + ": " + words_of(code));
+  if (words_of(code).find(words) == std::string::npos)
+    give_up("'" + words_of(code) + "' does not name '" + words + "'");
+}
+
+void count_errors(MPI_File*, int*, ...) {
+  ++handled;
+}
+
+MPI_File open(const std::string& path, int mode, MPI_Info info = MPI_INFO_NULL) {
+  MPI_File file = MPI_FILE_NULL;
+  const int code = MPI_File_open(MPI_COMM_WORLD, path.c_str(), mode, info, &file);
+  if (code != MPI_SUCCESS) give_up("open " + path + ": " + words_of(code));
+  return file;
+}
+
+constexpr int block = 1 << 16;
+
+int write_blocks(MPI_File file) {
+  const std::vector<char> data(block, static_cast<char>('a' + rank));
+  return MPI_File_write_at_all(file, static_cast<MPI_Offset>(rank) * block, data.data(), block, MPI_BYTE,
+                               MPI_STATUS_IGNORE);
+}
+
+void limit_file_size(rlim_t bytes) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{bytes, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+void full(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_File_create_errhandler(count_errors, &handler);
+  MPI_File_set_errhandler(file, handler);
+  limit_file_size(1000);
+  expect(write_blocks(file), {MPI_ERR_NO_SPACE, MPI_ERR_IO, MPI_ERR_FILE}, path);
+  if (handled != 1) give_up("the error handler was called " + std::to_string(handled) + " times");
+  limit_file_size(RLIM_INFINITY);
+  // It was no lasting failure.
+  if (const int code = write_blocks(file); code != MPI_SUCCESS)
+    give_up("once there is room: " + words_of(code));
+  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+  MPI_File_close(&file);
+}
+
+void read_only(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+  MPI_File_close(&file);
+  file = open(path, MPI_MODE_RDONLY);
+  expect(write_blocks(file), {MPI_ERR_READ_ONLY, MPI_ERR_ACCESS}, "");
+  MPI_File_close(&file);
+}
+
+void wrong_hint(const std::string& path) {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "cb_nodes", "several");
+  MPI_File file = MPI_FILE_NULL;
+  expect(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file),
+         {MPI_ERR_ARG, MPI_ERR_INFO_VALUE}, "cb_nodes");
+  if (::access(path.c_str(), F_OK) == 0) give_up("the file was made");
+  MPI_Info_set(info, "cb_nodes", "1");
+  file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
+  MPI_Info used = MPI_INFO_NULL;
+  MPI_File_get_info(file, &used);
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_Info_get(used, "cb_nodes", MPI_MAX_INFO_VAL, value, &found);
+  if (found == 0 || std::strcmp(value, "1") != 0) give_up("cb_nodes is not reported");
+  MPI_Info_get(used, "weir_collective", MPI_MAX_INFO_VAL, value, &found);
+  if (found == 0) give_up("weir_collective is not reported");
+  MPI_Info_free(&used);
+  MPI_Info_free(&info);
+  MPI_File_close(&file);
+}
+
+void wrong_environment(const std::string& path) {
+  MPI_File file = MPI_FILE_NULL;
+  expect(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+         {MPI_ERR_ARG, MPI_ERR_INFO_VALUE}, "WEIR_REQ");
+}
+
+// One rank passes nonsense: without the service the others would wait for ever.
+void wrong_argument(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  const int count = rank == ranks - 1 ? -1 : 10;
+  char data[16] = "";
+  expect(MPI_File_write_at_all(file, 16 * rank, data, count, MPI_BYTE, MPI_STATUS_IGNORE),
+         {MPI_ERR_ARG, MPI_ERR_COUNT}, "-1");
+  MPI_File_close(&file);
+}
+
+// Behind the end of the file there is nothing to read; the status says how much there was.
+void short_read(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const MPI_Offset end = static_cast<MPI_Offset>(ranks) * block;
+  std::vector<char> data(1000, '-');
+  MPI_Status status;
+  if (const int code =
+          MPI_File_read_at_all(file, end - 10 * (rank + 1), data.data(), 1000, MPI_BYTE, &status);
+      code != MPI_SUCCESS)
+    give_up(words_of(code));
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  if (count != 10 * (rank + 1)) give_up("read " + std::to_string(count) + " bytes");
+  if (data[static_cast<std::size_t>(count) - 1] != static_cast<char>('a' + ranks - 1) ||
+      data[static_cast<std::size_t>(count)] != '-')
+    give_up("read something else");
+  MPI_File_close(&file);
+}
+
+// Atomic mode and other representations are the MPI library's, and what both write is one file.
+void left_alone(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File_set_atomicity(file, 1);
+  if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+  MPI_File_set_atomicity(file, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::vector<char> data(block, '-');
+  const int other = (rank + 1) % ranks;
+  MPI_File_read_at_all(file, static_cast<MPI_Offset>(other) * block, data.data(), block, MPI_BYTE,
+                       MPI_STATUS_IGNORE);
+  if (data[0] != static_cast<char>('a' + other) || data[block - 1] != data[0]) give_up("read something else");
+  MPI_File_close(&file);
+}
+
+void dies(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+  if (rank == ranks - 1) ::_exit(3);
+  write_blocks(file);
+  give_up("a call without one of the ranks came to an end");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc < 3) return 2;
+  const struct {
+    const char* name;
+    void (*run)(const std::string&);
+  } cases[] = {{"full", full},
+               {"read_only", read_only},
+               {"wrong_hint", wrong_hint},
+               {"wrong_environment", wrong_environment},
+               {"wrong_argument", wrong_argument},
+               {"short_read", short_read},
+               {"left_alone", left_alone},
+               {"dies", dies}};
+  for (const auto& one : cases)
+    if (std::strcmp(one.name, argv[1]) == 0) one.run(std::string(argv[2]) + "/" + one.name);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) std::printf("as expected\n");
+  std::fflush(stdout);
+  MPI_Finalize();
+}

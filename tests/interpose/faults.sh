@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# faults.sh WEIR PROGRAM: the cases of faults.cpp. Needs $MPIEXEC.
+set -uo pipefail
+weir=$1 program=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+# run CASE RANKS CODE [VARIABLE...]
+run() {
+  local case=$1 ranks=$2 code=$3 output actual
+  shift 3
+  rm -rf "$work/files"
+  mkdir "$work/files"
+  output=$(env "$@" "$weir" run --collective -- "$MPIEXEC" -n "$ranks" "$program" "$case" "$work/files" 2>&1 </dev/null)
+  actual=$?
+  if [ "$code" = 0 ] && [ "$actual" = 0 ] && grep -q 'as expected' <<<"$output"; then return; fi
+  if [ "$code" != 0 ] && [ "$actual" != 0 ] && ! grep -q 'came to an end' <<<"$output"; then return; fi
+  failures=$((failures + 1))
+  printf 'FAILED: %s on %s ranks, code %s:\n%s\n' "$case" "$ranks" "$actual" "$output" | head -40
+}
+run full 3 0
+run full 1 0
+run read_only 2 0
+run wrong_hint 2 0
+run wrong_environment 2 0 WEIR_REQ=lots
+run wrong_argument 3 0
+run short_read 3 0
+run left_alone 2 0
+run dies 3 1
+output=$(env WEIR_COLLECTIVE=perhaps LD_PRELOAD="$(dirname "$weir")/../lib/libweir-mpiio.so" "$program" wrong_hint "$work/files" 2>&1 </dev/null)
+grep -q "WEIR_COLLECTIVE is 'perhaps'" <<<"$output" || { echo "FAILED: WEIR_COLLECTIVE=perhaps: $output"; failures=$((failures + 1)); }
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+echo 'all as expected'
