@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aggregation/file_system.hpp"
 #include "backends/raw.hpp"
 #include "backends/raw_layout.hpp"
 #include "collective/collective.hpp"
@@ -136,7 +137,11 @@ class PosixInput final : public Input {
 Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
   // Rank 0 creates, the others open what it made: on a parallel file system one creation, not one per rank.
   Result<Descriptor> file = Descriptor();
-  if (spec.comm.rank() == 0) file = open_file(spec.path, O_CREAT | O_TRUNC | O_RDWR);
+  if (spec.comm.rank() == 0) {
+    const auto striped = aggregation::create_striped(spec.path, settings_of(spec.options).striping);
+    file = striped ? open_file(spec.path, O_CREAT | O_TRUNC | O_RDWR)
+                   : Result<Descriptor>(tl::make_unexpected(striped.error()));
+  }
   WEIR_ASSIGN(Descriptor mine, mpi::agree(spec.comm, std::move(file)));
   file = Descriptor();
   if (spec.comm.rank() != 0) {
