@@ -54,7 +54,7 @@ void add_bytes(JobPage& page, const JobHeader& job, const char* label, const cha
   const double bytes = is_known(own) ? own : on_targets;
   std::string note;
   if (is_known(own) && is_known(on_targets)) {
-    note = fmt::format("by the program; {} on the storage meanwhile", format_quantity(on_targets, "B"));
+    note = fmt::format("by the program; storage saw {}", format_quantity(on_targets, "B"));
   } else if (job.elapsed_seconds > 0 && bytes > 0) {
     note = format_quantity(bytes / job.elapsed_seconds, "B/s") + " on average";
   }

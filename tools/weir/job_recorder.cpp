@@ -50,6 +50,34 @@ std::string new_id(Nanoseconds now) {
                     : fmt::format("{}-{}.{}", text, ::getpid(), count);
 }
 
+bool is_program(const std::string& word) {
+  if (word.find('/') != std::string::npos) return ::access(word.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  const std::string folders = path == nullptr ? "" : path;
+  for (std::size_t from = 0; from < folders.size();) {
+    const std::size_t end = std::min(folders.find(':', from), folders.size());
+    if (::access((folders.substr(from, end - from) + "/" + word).c_str(), X_OK) == 0) return true;
+    from = end + 1;
+  }
+  return false;
+}
+
+// "app" of "mpirun -n 4 ./app input": behind a launcher, the first word that is a program itself.
+std::string program_name(const std::vector<std::string>& words) {
+  if (words.empty()) return "job";
+  const auto base = [](const std::string& word) { return std::filesystem::path(word).filename().string(); };
+  static constexpr std::string_view launchers[] = {"mpirun", "mpiexec", "orterun", "prterun",
+                                                   "srun",   "aprun",   "nice",    "env"};
+  const std::string first = base(words.front());
+  const bool launched = std::any_of(std::begin(launchers), std::end(launchers), [&](std::string_view name) {
+    return first == name || first.starts_with(std::string(name) + ".");
+  });
+  for (std::size_t i = 1; launched && i < words.size(); ++i) {
+    if (!words[i].starts_with('-') && is_program(words[i])) return base(words[i]);
+  }
+  return first;
+}
+
 std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most);
 }
@@ -160,9 +188,7 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::start(const RecordingSettings&
   store::Job& job = state->job;
   job.id = new_id(now);
   job.user = user_name();
-  job.name = !settings.name.empty()   ? settings.name
-             : settings.words.empty() ? "job"
-                                      : std::filesystem::path(settings.words.front()).filename().string();
+  job.name = settings.name.empty() ? program_name(settings.words) : settings.name;
   job.state = store::JobState::running;
   job.submit_ns = job.start_ns = now;
   job.nodes = {host};
