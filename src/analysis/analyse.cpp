@@ -46,6 +46,8 @@ JobHeader header_of(const store::Job& job, const TimeWindow& window, const Servi
   header.state = to_string(job.state);
   if (const auto command = job.labels.find("command"); command != job.labels.end())
     header.command = command->second;
+  if (const auto tried = job.labels.find("configuration"); tried != job.labels.end())
+    header.configuration = tried->second;
   header.submit_ns = job.submit_ns;
   header.start_ns = window.from;
   header.end_ns = window.to;

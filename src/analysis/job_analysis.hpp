@@ -108,6 +108,8 @@ struct Completeness {
 
 struct JobHeader {
   std::string id, user, name, state, command;
+  std::string
+      configuration;  // what was tried, where the job record says so; runs of the same are repetitions
   std::int64_t submit_ns = 0, start_ns = 0,
                end_ns = 0;  // 0: not known. A running job ends at its last sample
   double elapsed_seconds = 0;

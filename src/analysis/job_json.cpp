@@ -40,6 +40,7 @@ Json of(const JobHeader& job) {
           {"name", job.name},
           {"state", job.state},
           {"command", job.command},
+          {"configuration", job.configuration},
           {"submit_ns", job.submit_ns},
           {"start_ns", job.start_ns},
           {"end_ns", job.end_ns},
