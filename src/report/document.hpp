@@ -58,8 +58,9 @@ struct JobPage {
   std::string name;
   std::string state;  // "finished", "failed", "lost", "running"
   Tone tone = Tone::plain;
-  std::string line;           // who, where, when, how long
-  std::int64_t start_ms = 0;  // since the epoch
+  std::string configuration = {};  // under which it is compared; or empty
+  std::string line = {};           // who, where, when, how long
+  std::int64_t start_ms = 0;       // since the epoch
   std::vector<Fact> facts = {};
   std::vector<Finding> findings = {};
   std::vector<Chart> timelines = {};  // lines over seconds since the start

@@ -104,8 +104,13 @@ class Writer {
   }
 
   Json job(const JobPage& page) const {
-    Json json = {{"id", clean(page.id)},       {"name", clean(page.name)}, {"state", clean(page.state)},
-                 {"tone", name_of(page.tone)}, {"line", clean(page.line)}, {"start_ms", page.start_ms}};
+    Json json = {{"id", clean(page.id)},
+                 {"name", clean(page.name)},
+                 {"state", clean(page.state)},
+                 {"tone", name_of(page.tone)},
+                 {"line", clean(page.line)},
+                 {"start_ms", page.start_ms},
+                 {"configuration", clean(page.configuration)}};
     json["figures"] = Json::object();
     for (const Figure& figure : page.figures)
       json["figures"][clean(figure.name)] = {{"value", number(figure.value)}, {"unit", clean(figure.unit)}};

@@ -242,20 +242,18 @@ Result<std::map<std::string, double>> session_figures(const std::string& path) {
                 in(parse_json(std::string_view(text).substr(from, end - from)), "read", path));
     from = end + 1;
     WEIR_ASSIGN(const JsonObject session, JsonObject::of(json, "the session"));
-    WEIR_ASSIGN(const double bytes, session.number("bytes"));
-    WEIR_ASSIGN(const double visible, session.number("visible_seconds"));
+    WEIR_ASSIGN(const double session_bytes, session.number("bytes"));
+    WEIR_ASSIGN(const double session_visible, session.number("visible_seconds"));
     WEIR_ASSIGN(const double stored, session.number("storing_seconds"));
-    figures[std::string(store::figure::bytes_written)] += bytes;
-    figures[std::string(store::figure::io_seconds)] += visible;
+    figures[std::string(store::figure::bytes_written)] += session_bytes;
+    figures[std::string(store::figure::io_seconds)] += session_visible;
     figures["storing_seconds"] += stored;
     storing += stored;
   }
-  if (storing > 0) {
-    const double visible = figures[std::string(store::figure::io_seconds)];
-    figures[std::string(store::figure::write_throughput)] =
-        figures[std::string(store::figure::bytes_written)] / storing;
-    figures["hidden_share"] = std::clamp(1 - visible / storing, 0.0, 1.0);
-  }
+  const double visible = figures[std::string(store::figure::io_seconds)];
+  const double bytes = figures[std::string(store::figure::bytes_written)];
+  if (visible > 0) figures[std::string(store::figure::write_throughput)] = bytes / visible;
+  if (storing > 0) figures["hidden_share"] = std::clamp(1 - visible / storing, 0.0, 1.0);
   return figures;
 }
 

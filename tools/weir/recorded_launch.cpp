@@ -51,12 +51,12 @@ void tell(const RecordingArguments& arguments, const store::Job& job) {
   if (arguments.report) {
     std::fflush(stdout);
     JobReportArguments wanted{.jobs = {job.id}, .store = arguments.store};
-    if (const auto document = make_report(wanted)) {
-      fmt::print(stderr, "\n{}", report::render_summary(*document, {.width = terminal_width()}));
+    const auto made = make_report(wanted);
+    if (made) {
+      fmt::print(stderr, "\n{}", report::render_summary(made->document, {.width = terminal_width()}));
       return;
-    } else {
-      warn(document.error().message());
     }
+    warn(made.error().message());
   }
   warn(one_line(job) + "; weir report last shows more");
 }

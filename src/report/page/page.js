@@ -294,7 +294,8 @@
     const horizontal = window.innerWidth < 640 || chart.categories.some((c) => c.length > 12) || chart.categories.length > 24;
     return horizontal ? Math.min(620, 60 + Math.min(chart.categories.length, 31) * Math.max(20, 9 + 12 * chart.series.length)) : 280;
   };
-  const chartCard = (chart, svg, isTime) => card(chart.title, chart.y_label, chart.kind === 'lines' ? 230 : barHeight(chart),
+  const hintOf = (chart) => chart.y_label.toLowerCase() === `${chart.title} (${unitOf(chart.y_label)})`.toLowerCase() ? unitOf(chart.y_label) : chart.y_label;
+  const chartCard = (chart, svg, isTime) => card(chart.title, hintOf(chart), chart.kind === 'lines' ? 230 : barHeight(chart),
     () => chart.kind === 'lines' ? lines(chart, isTime) : bars(chart), svg, isTime ? 'time' : undefined, isTime ? spanOf(chart) : undefined);
   const heatHeight = (map) => Math.max(210, Math.min(560, 100 + map.rows.length * (map.rows.length <= 16 ? 22 : 12)));
   const heatCard = (map, run) => card(run === undefined ? map.title : `${letter(run)}: ${map.title}`,
@@ -336,7 +337,9 @@
   const comparison = () => {
     const all = data.comparison;
     if (!all || selected >= 0) return [];
-    const chart = all.chart && { ...all.chart };
+    // A configuration of one run has that run's colour.
+    const runOf = (name) => data.jobs.findIndex((job) => job.configuration === name || job.id === name);
+    const chart = all.chart && { ...all.chart, series: all.chart.series.map((one) => runOf(one.name) < 0 ? one : { ...one, colour: runOf(one.name) }) };
     return [el('section', { id: 'comparison' }, el('div', { class: 'cards' },
       el('div', { class: 'card verdict' }, el('div', { class: 'kicker' }, 'Verdict'), el('div', { class: 'say' }, all.verdict), all.sure && el('div', { class: 'sure' }, all.sure),
         grid(all.table, 30)),
@@ -361,7 +364,7 @@
     if (timelines.length) {
       list.push(section('timeline', 'Timeline', interactive && (window.matchMedia('(pointer: fine)').matches
         ? 'Drag over a stretch of time to zoom into all charts at once; double-click to see all of it.' : 'Pinch a chart to zoom into all of them at once.'),
-        el('div', { class: 'cards' }, timelines.map(({ chart, svgs }) => chartCard(chart, svgs.join(''), true)))));
+        el('div', { class: 'cards two first-wide' }, timelines.map(({ chart, svgs }) => chartCard(chart, svgs.join(''), true)))));
     }
     const maps = jobs.flatMap((job, run) => job.heat_maps.map((map) => ({ map, run })));
     if (maps.length) {
