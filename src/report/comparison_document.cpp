@@ -28,8 +28,7 @@ std::string letters_of(const analysis::Comparison& comparison, const std::string
   std::string letters;
   for (std::size_t i = 0; i < comparison.configurations.size(); ++i) {
     if (comparison.configurations[i] != configuration) continue;
-    letters += (letters.empty() ? "" : ", ") +
-               (i < 26 ? std::string(1, static_cast<char>('A' + i)) : std::to_string(i + 1));
+    letters += (letters.empty() ? "" : ", ") + run_letter(i);
   }
   return letters;
 }

@@ -86,6 +86,16 @@ struct Document {
   std::string made_at = {};
 };
 
+// What runs are called side by side: A, B, ... Z, 27, 28, ...
+std::string run_letter(std::size_t run);
+
+// The findings of all jobs; one that several share is there once, with the letters of its runs ("A, C").
+struct SharedFinding {
+  std::string runs;
+  Finding finding;
+};
+std::vector<SharedFinding> shared_findings(const Document& document);
+
 struct JsonDetail {
   bool compact = false;   // fewer digits, and heat maps no finer than a screen
   bool pictures = false;  // charts as SVG too, for a page that cannot draw them itself

@@ -158,6 +158,14 @@ Json to_json(const Document& document, const JsonDetail& detail) {
                           {"chart", comparison.chart ? writer.chart(*comparison.chart) : Json()},
                           {"details", std::move(details)}};
   }
+  json["findings"] = Json::array();
+  for (const SharedFinding& shared : shared_findings(document))
+    json["findings"].push_back({{"runs", shared.runs},
+                                {"tone", name_of(shared.finding.tone)},
+                                {"code", clean(shared.finding.code)},
+                                {"text", clean(shared.finding.text)},
+                                {"evidence", clean(shared.finding.evidence)},
+                                {"advice", clean(shared.finding.advice)}});
   json["jobs"] = Json::array();
   for (const JobPage& page : document.jobs) json["jobs"].push_back(writer.job(page));
   return json;

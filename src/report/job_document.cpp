@@ -292,7 +292,15 @@ Document job_document(const JobAnalysis& job) {
 }
 
 Document job_document(const analysis::Comparison& comparison) {
-  Document document{.title = fmt::format("{} runs compared", comparison.jobs.size())};
+  std::vector<std::string> names;
+  for (const std::string& name : comparison.configurations) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  constexpr std::size_t most_named = 3;
+  const std::string title = names.size() > 1 && names.size() <= most_named
+                                ? fmt::format("{}", fmt::join(names, " vs "))
+                                : fmt::format("{} runs compared", comparison.jobs.size());
+  Document document{.title = title};
   for (const JobAnalysis& job : comparison.jobs) document.jobs.push_back(job_page(job));
   document.comparison = comparison_page(comparison);
   return document;

@@ -117,9 +117,10 @@ struct JobRecorder::State {
   bool stop = false;
   std::thread thread;
 
-  void sample() {
+  Nanoseconds sample() {
     telemetry::Round round{.time = telemetry::now(), .batch = batch};
     for (const auto& source : sources) source->sample(round);
+    return round.time;
   }
 
   void write() {
@@ -183,7 +184,8 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::start(const RecordingSettings&
   }
   state->interval = std::chrono::duration<double>(settings.interval_seconds);
 
-  const Nanoseconds now = telemetry::now();
+  // The job lasts from its first sample to its last: its window holds all of its samples, and nobody else's.
+  const Nanoseconds now = state->sample();
   constexpr std::size_t longest_text = 1000;
   store::Job& job = state->job;
   job.id = new_id(now);
@@ -194,9 +196,9 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::start(const RecordingSettings&
   job.nodes = {host};
   job.node_count = 1;
   job.labels = marks_of_this_process();
+  job.labels["recorder"] = recorder_label;
   job.labels["command"] = shortened(fmt::format("{}", fmt::join(settings.words, " ")), longest_text);
   if (!settings.configuration.empty()) job.labels["configuration"] = settings.configuration;
-  state->sample();
   WEIR_TRY(state->store.put(job));
   state->write();
   {
@@ -217,9 +219,8 @@ const std::string& JobRecorder::id() const {
 
 Result<store::Job> JobRecorder::finish(store::JobState state, const std::map<std::string, double>& figures) {
   state_->finished = true;
-  const Nanoseconds end = telemetry::now();
   state_->end_thread();
-  state_->sample();
+  const Nanoseconds end = state_->sample();
   state_->write();
   WEIR_TRY(state_->store.finish(state_->job.id, state, end, figures));
   return state_->store.job(state_->job.id);
