@@ -81,7 +81,7 @@ std::string heading(const Printer& print, const JobPage& page, const std::string
   const std::size_t room = print.width() - text_columns(state) - 2;
   const std::string title = page.name.empty() ? id : id + "  " + clean(page.name);
   return print.bold(padded(shorten_columns(title, room), room)) + "  " + print.toned(state, page.tone) +
-         "\n" + print.paragraph(clean(page.line), text_columns(prefix), "2");
+         "\n" + (prefix.empty() ? print.paragraph(clean(page.line), 0, "2") : "");
 }
 
 std::string facts_of(const Printer& print, const JobPage& page) {
@@ -219,7 +219,18 @@ Grid side_by_side(const Document& document, std::size_t width) {
   return grid;
 }
 
+std::string verdict_of(const Printer& print, const ComparisonPage& comparison) {
+  std::string text =
+      print.paragraph(clean(comparison.verdict), 0, "1") + print.paragraph(clean(comparison.sure), 0, "2");
+  if (!comparison.table.rows.empty()) text += "\n" + grid_text(print, comparison.table);
+  return text;
+}
+
 }  // namespace
+
+std::string render_verdict(const Document& document, const TextOptions& options) {
+  return document.comparison ? verdict_of(Printer(options), *document.comparison) : "";
+}
 
 std::string run_letter(std::size_t run) {
   return run < 26 ? std::string(1, static_cast<char>('A' + run)) : std::to_string(run + 1);
@@ -290,12 +301,7 @@ std::string render_summary(const Document& document, const TextOptions& options)
     text += heading(print, page, run_letter(i) + "  ");
   }
   if (!document.jobs.empty()) text += "\n" + grid_text(print, side_by_side(document, print.width()));
-  if (document.comparison) {
-    const ComparisonPage& comparison = *document.comparison;
-    text += "\n" + print.paragraph(clean(comparison.verdict), 0, "1") +
-            print.paragraph(clean(comparison.sure), 0, "2");
-    if (!comparison.table.rows.empty()) text += "\n" + grid_text(print, comparison.table);
-  }
+  if (document.comparison) text += "\n" + verdict_of(print, *document.comparison);
   return text + "\n" + print.bold("Findings") + "\n" + findings_text(print, shared_findings(document), true);
 }
 
