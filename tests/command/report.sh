@@ -94,6 +94,7 @@ child=$(pgrep -P $run -x sleep)
 kill -KILL $run
 wait $run 2>/dev/null
 [ -n "$child" ] && kill "$child" 2>/dev/null
+rm -rf weir-run-*  # which nobody could remove
 [ "$(state_of killed)" = lost ] || failed "the state of a killed job: $(state_of killed)"
 
 # Sessions of Weir leave their figures with the job.
