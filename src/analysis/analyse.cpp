@@ -167,7 +167,8 @@ Result<JobAnalysis> analyse(store::Store& store, const ServerFinder& finder, con
   Machine machine = machine_of(finder.topology());
   if (options.target_scale > 0) machine.target_scale = options.target_scale;
 
-  Observations seen(window, serving, serving.own_nodes ? job.nodes : std::vector<std::string>{});
+  Observations seen(window, serving, serving.own_nodes ? job.nodes : std::vector<std::string>{},
+                    options.thresholds.gap_periods);
   WEIR_TRY(observe(store, seen, window, static_cast<std::int64_t>(options.margin_seconds * 1e9)));
 
   analysis.job = header_of(job, window, serving);

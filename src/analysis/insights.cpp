@@ -31,6 +31,7 @@ std::string format_list(const std::vector<std::string>& names) {
 
 std::string format_percent(double share) {
   const double percent = 100 * share;
+  if (percent > 0 && percent < 0.1) return "under 0.1%";
   return percent > 0 && percent < 1 ? fmt::format("{:.1f}%", percent) : fmt::format("{:.0f}%", percent);
 }
 

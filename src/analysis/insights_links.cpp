@@ -15,20 +15,21 @@ std::string link_name(const Part& part) {
   return part.node + " " + part.component;
 }
 
-void judge_waits(const InsightInput& input, std::vector<Insight>& found) {
+// The names of hot links.
+std::set<std::string> judge_waits(const InsightInput& input, std::vector<Insight>& found) {
   const CounterParts* waits = input.seen.find("link.wait_cycles");
-  if (waits == nullptr || !(input.machine.clock_hz > 0)) return;
+  if (waits == nullptr || !(input.machine.clock_hz > 0)) return {};
   std::vector<double> shares;
   for (const Part& part : waits->parts) shares.push_back(part.rate() / input.machine.clock_hz);
   const Distribution spread = distribution(shares);
-  if (spread.count < 4) return;
+  if (spread.count < 4) return {};
   const double limit =
       std::max(input.thresholds.hot_link_wait, input.thresholds.hot_link_ratio * spread.median);
   std::vector<std::size_t> hot;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (is_known(shares[i]) && shares[i] >= limit) hot.push_back(i);
   }
-  if (hot.empty()) return;
+  if (hot.empty()) return {};
   std::sort(hot.begin(), hot.end(), [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
   std::vector<std::string> names;
   std::set<std::string> links;
@@ -45,10 +46,9 @@ void judge_waits(const InsightInput& input, std::vector<Insight>& found) {
   found.push_back(
       {.code = "hot-link",
        .severity = Severity::critical,
-       .sentence = fmt::format(
-           "Packets waited on {}: {} of the time on {}, {} on the median link; {} links of {} are like that.",
-           where, format_percent(shares[hot.front()]), link_name(worst), format_percent(spread.median),
-           hot.size(), spread.count),
+       .sentence = fmt::format("Packets waited on {}: {} of the time on {}, {} on the median of {} links.",
+                               where, format_percent(shares[hot.front()]), link_name(worst),
+                               format_percent(spread.median), spread.count),
        .advice = "Move aggregators so that traffic to the targets behind this link takes other paths "
                  "(striping-aware layout), or send "
                  "fewer requests at a time (throttle).",
@@ -57,16 +57,18 @@ void judge_waits(const InsightInput& input, std::vector<Insight>& found) {
                     {"longest_wait_seconds", worst.peak_amount / input.machine.clock_hz},
                     {"links", static_cast<double>(hot.size())}},
        .objects = names});
+  return {names.begin(), names.end()};
 }
 
-void judge_use(const InsightInput& input, std::vector<Insight>& found) {
+// What is hot has been said.
+void judge_use(const InsightInput& input, const std::set<std::string>& hot, std::vector<Insight>& found) {
   const CounterParts* bytes = input.seen.find("link.bytes");
   if (bytes == nullptr || !(input.machine.link_bytes_per_second > 0)) return;
   std::vector<std::string> full;
   double most = 0;
   for (const Part& part : bytes->parts) {
     const double use = part.rate() / input.machine.link_bytes_per_second;
-    if (!is_known(use) || use < input.thresholds.link_full) continue;
+    if (!is_known(use) || use < input.thresholds.link_full || hot.contains(link_name(part))) continue;
     full.push_back(link_name(part));
     most = std::max(most, use);
   }
@@ -85,8 +87,7 @@ void judge_use(const InsightInput& input, std::vector<Insight>& found) {
 }  // namespace
 
 void judge_links(const InsightInput& input, std::vector<Insight>& found) {
-  judge_waits(input, found);
-  judge_use(input, found);
+  judge_use(input, judge_waits(input, found), found);
 }
 
 }  // namespace weir::analysis

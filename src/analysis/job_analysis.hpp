@@ -95,7 +95,6 @@ struct Neighbour {
 // How much of what should have been sampled is there. Nothing of this is ever turned into a rate.
 struct Completeness {
   std::uint64_t series = 0;
-  std::uint64_t series_expected = 0;  // 0: not known
   std::uint64_t samples = 0;
   std::uint64_t intervals = 0;
   double covered = unknown;           // share of series x time that has data, 0 to 1

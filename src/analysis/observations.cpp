@@ -50,6 +50,27 @@ double inside(const TimeWindow& window, const Interval& interval) {
   return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0.0;
 }
 
+// Growth within the window of a counter of which nothing else is asked; where it falls, it began anew.
+double plain_growth(const TimeWindow& window, const Series& series) {
+  double sum = 0;
+  for (std::size_t i = 1; i < series.times.size(); ++i) {
+    const Interval interval{.begin = series.times[i - 1], .end = series.times[i]};
+    if (series.values[i] <= series.values[i - 1] || interval.end <= interval.begin) continue;
+    const auto difference = static_cast<double>(series.values[i] - series.values[i - 1]);
+    const bool whole = interval.begin >= window.from && interval.end <= window.to;
+    sum += whole ? difference : difference * inside(window, interval) / interval.seconds();
+  }
+  return sum;
+}
+
+// A sample from before the job alone says nothing of it.
+bool any_inside(const TimeWindow& window, const std::vector<Interval>& intervals) {
+  return std::any_of(intervals.begin(), intervals.end(), [&](const Interval& interval) {
+    const auto [low, high] = std::minmax(interval.begin, interval.end);
+    return high > window.from && low < window.to;
+  });
+}
+
 }  // namespace
 
 double CounterParts::amount() const {
@@ -65,8 +86,9 @@ double CounterParts::seconds() const {
   return sum;
 }
 
-Observations::Observations(TimeWindow window, const Serving& serving, std::vector<std::string> own_nodes)
-    : window_(window) {
+Observations::Observations(TimeWindow window, const Serving& serving, std::vector<std::string> own_nodes,
+                           double gap_periods)
+    : window_(window), how_{.gap_factor = gap_periods} {
   for (const store::Node& server : serving.servers) {
     servers_.insert(server.name);
     if (node_set_.insert(server.name).second) nodes_.push_back(server.name);
@@ -185,12 +207,15 @@ Completeness Observations::completeness() const {
 }
 
 void Observations::take_growth(const Series& series) {
-  const std::vector<Interval> intervals = telemetry::intervals(series, {}, starts_of(series.key));
   CounterParts& counter = growth_[series.key.counter];
   if (!is_ours(series.key)) {
-    counter.elsewhere += telemetry::growth(intervals, window_.from, window_.to).amount;
+    counter.elsewhere += plain_growth(window_, series);
     return;
   }
+  const telemetry::Nanoseconds period = telemetry::sampling_period(series.times);
+  const std::vector<Interval> intervals =
+      telemetry::intervals(series, {.period = period, .gap_factor = how_.gap_factor}, starts_of(series.key));
+  if (!any_inside(window_, intervals)) return;
   if (counter.total.size() == 0) counter.total = Bins(window_, most_timeline_bins);
   Part part{.node = series.key.node, .component = series.key.component, .over_time = {}};
   const bool over_time = has_parts_over_time(series.key.counter);
@@ -205,12 +230,13 @@ void Observations::take_growth(const Series& series) {
     const double amount = static_cast<double>(interval.difference) * seconds / interval.seconds();
     part.amount += amount;
     part.seconds += seconds;
-    part.peak_amount = std::max(part.peak_amount, amount);
-    if (interval.has_rate()) part.peak_rate = std::max(part.peak_rate, interval.rate());
+    if (interval.has_rate()) {  // a gap is no interval of sampling, however much it grew
+      part.peak_amount = std::max(part.peak_amount, amount);
+      part.peak_rate = std::max(part.peak_rate, interval.rate());
+    }
     counter.total.add(interval);
     if (over_time) part.over_time.add(interval);
   }
-  const telemetry::Nanoseconds period = telemetry::sampling_period(series.times);
   counter.period = std::max(counter.period, period);
   ++periods_[period];
   counter.parts.push_back(std::move(part));
@@ -226,8 +252,12 @@ void Observations::take_mean(const Series& series, bool is_sum) {
   }
   const Series& other = found->second;
   const Series* starts = starts_of(series.key);
-  const std::vector<Interval> sums = telemetry::intervals(is_sum ? series : other, {}, starts);
-  const std::vector<Interval> counts = telemetry::intervals(is_sum ? other : series, {}, starts);
+  const std::vector<Interval> sums = telemetry::intervals(is_sum ? series : other, how_, starts);
+  const std::vector<Interval> counts = telemetry::intervals(is_sum ? other : series, how_, starts);
+  if (!any_inside(window_, counts)) {
+    waiting_.erase(found);
+    return;
+  }
   MeanParts& mean = means_[pair.sum];
   if (mean.total.size() == 0) mean.total = Bins(window_, most_timeline_bins);
   MeanPart part{.node = series.key.node};
@@ -253,7 +283,7 @@ void Observations::take_mean(const Series& series, bool is_sum) {
 void Observations::take_job(const Series& series) {
   if (!is_ours(series.key)) return;
   const auto grown =
-      telemetry::growth(telemetry::intervals(series, {}, starts_of(series.key)), window_.from, window_.to);
+      telemetry::growth(telemetry::intervals(series, how_, starts_of(series.key)), window_.from, window_.to);
   // A job that began after the counter's last sample before it has no earlier sample: what it says first, it
   // moved since.
   double before = 0;

@@ -71,8 +71,9 @@ struct JobTraffic {
 
 class Observations {
  public:
-  // REQUIRES: window.from < window.to
-  Observations(TimeWindow window, const Serving& serving, std::vector<std::string> own_nodes);
+  // `gap_periods`: a distance of samples of so many periods is a gap. REQUIRES: window.from < window.to
+  Observations(TimeWindow window, const Serving& serving, std::vector<std::string> own_nodes,
+               double gap_periods = 2.5);
 
   // In any order, but gauges of start times first (counters() gives the order). Series that say nothing of
   // the job are passed over.
@@ -104,6 +105,7 @@ class Observations {
   bool is_ours(const telemetry::SeriesKey& key) const;
 
   TimeWindow window_;
+  telemetry::IntervalOptions how_;
   std::unordered_set<std::string> servers_;
   std::unordered_set<std::string> targets_;
   std::vector<std::string> nodes_;

@@ -31,7 +31,7 @@ constexpr std::array table{
     ThresholdEntry{"server_variation", &Thresholds::server_variation,
                    "coefficient of variation between servers that is uneven"},
     ThresholdEntry{"server_excess", &Thresholds::server_excess,
-                   "and the busiest server carries so many times the mean"},
+                   "so is a server that carries this many times the mean"},
     ThresholdEntry{"coverage", &Thresholds::coverage, "share of the time that samples must cover"},
     ThresholdEntry{"gap_periods", &Thresholds::gap_periods,
                    "a distance of samples of so many periods is a gap"},

@@ -24,7 +24,7 @@ struct Thresholds {
   double hot_link_wait = 0.05;
   double deep_queue = 64;
   double idle_link_use = 0.1;
-  double server_variation = 0.5;
+  double server_variation = 0.3;
   double server_excess = 1.8;
   double coverage = 0.95;
   double gap_periods = 2.5;

@@ -190,8 +190,8 @@ TEST(Job, ResetsAndGapsBecomeNoRates) {
     const std::size_t middle = 20;
     if (series.key.node != broken) return;
     if (series.key.component == broken + "-ost0") {  // begins anew
-      for (std::size_t i = middle; i < series.values.size(); ++i)
-        series.values[i] -= series.values[middle] - 5;
+      const std::uint64_t lost = series.values[middle] - 5;
+      for (std::size_t i = middle; i < series.values.size(); ++i) series.values[i] -= lost;
     } else if (series.key.component == broken + "-ost1") {  // five minutes missing
       series.times.erase(series.times.begin() + middle, series.times.begin() + middle + 5);
       series.values.erase(series.values.begin() + middle, series.values.begin() + middle + 5);

@@ -10,15 +10,21 @@ namespace weir::cli {
 
 namespace {
 
+// Names from a file may not be UTF-8; JSON always is.
+template <class Value>
+std::string json_text(const Value& value) {
+  return analysis::to_json(value).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 template <class Value>
 Status show(const Value& value, const std::string& json) {
   if (json == "-") {
-    fmt::print("{}\n", analysis::to_json(value).dump(2));
+    fmt::print("{}", json_text(value));
     return {};
   }
   fmt::print("{}", analysis::render(value));
   if (json.empty()) return {};
-  return write_text_atomically(json, analysis::to_json(value).dump(2) + "\n");
+  return write_text_atomically(json, json_text(value));
 }
 
 }  // namespace
