@@ -103,26 +103,48 @@ Status delete_blocks(Database& database, std::span<const std::int64_t> ids) {
   return {};
 }
 
-// Large blocks of the group that a small sample may have replaced something in: they must go along, or the
-// merged block would count as later than they are.
+// Large blocks of the group, written since, that these columns may have replaced something in: they must go
+// along, or the merged block would count as later than they are. Few stores have any.
 Status take_overlapping(Database& database, std::int64_t group, std::int64_t since,
-                        SegmentsBySeries& segments, std::vector<std::int64_t>& used) {
+                        std::span<const ColumnView> columns, SegmentsBySeries& segments,
+                        std::vector<std::int64_t>& used) {
   std::int64_t first = INT64_MAX, last = INT64_MIN;
-  for (const auto& [series, parts] : segments) {
-    for (const Segment& part : parts) {
-      first = std::min(first, part.times.front());
-      last = std::max(last, part.times.back());
+  for (const ColumnView& column : columns) {
+    first = std::min(first, column.times.front());
+    last = std::max(last, column.times.back());
+  }
+  return database.run(
+      "SELECT id, " WEIR_BLOCK_ORDER
+      ", data FROM weir_blocks WHERE grp = $1 AND last_ns >= $2 AND first_ns <= $3 AND " WEIR_BLOCK_ORDER
+      " >= $4",
+      {group, first, last, since}, [&](const Row& row) -> Status {
+        WEIR_ASSIGN(const Block block, decode_row(row, 0, 2));
+        take_all(block, row.integer(1), segments);
+        used.push_back(row.integer(0));
+        return {};
+      });
+}
+
+// Small blocks as they were read, in the order of their writes.
+struct ReadBlock {
+  std::int64_t order = 0;
+  Block block;
+};
+
+// The exact way, sample by sample, for a group in which writes of both kinds overlap.
+Status insert_mixed(Database& database, std::int64_t group, std::span<const ReadBlock> blocks,
+                    SegmentsBySeries& segments) {
+  for (const ReadBlock& read : blocks) {
+    for (const Block::Column& column : read.block.columns()) {
+      if (group_of(column.series) != group) continue;
+      Segment& segment = segments[column.series].emplace_back();
+      segment.order = read.order;
+      const auto times = read.block.times(column);
+      segment.times.assign(times.begin(), times.end());
+      read.block.values(column, segment.values);
     }
   }
-  return database.run("SELECT id, " WEIR_BLOCK_ORDER
-                      ", data FROM weir_blocks WHERE grp = $1 AND last_ns >= $2 AND first_ns <= $3 "
-                      "AND " WEIR_BLOCK_ORDER " >= $4",
-                      {group, first, last, since}, [&](const Row& row) -> Status {
-                        WEIR_ASSIGN(const Block block, decode_row(row, 0, 2));
-                        take_all(block, row.integer(1), segments);
-                        used.push_back(row.integer(0));
-                        return {};
-                      });
+  return insert_segments(database, group, segments);
 }
 
 }  // namespace
@@ -204,28 +226,44 @@ Result<SmallBlocks> count_small_blocks(Database& database) {
 Status sort_small_blocks(Database& database) {
   return in_transaction(database, [&]() -> Status {
     WEIR_TRY(database.lock());
-    SegmentsBySeries segments;
+    std::vector<ReadBlock> blocks;
     std::vector<std::int64_t> used;
-    std::int64_t earliest = INT64_MAX, samples = 0;
+    std::int64_t earliest = INT64_MAX, latest = 0, samples = 0;
     // Bounded: of a store that nobody sorted for long, the rest comes next time.
     WEIR_TRY(database.run("SELECT id, " WEIR_BLOCK_ORDER
                           ", data, samples FROM weir_blocks WHERE grp = $1 ORDER BY id LIMIT 8192",
                           {small_blocks}, [&](const Row& row) -> Status {
                             if (samples > 2 * most_small_samples) return {};
-                            WEIR_ASSIGN(const Block block, decode_row(row, 0, 2));
-                            take_all(block, row.integer(1), segments);
+                            WEIR_ASSIGN(Block block, decode_row(row, 0, 2));
+                            blocks.push_back({row.integer(1), std::move(block)});
                             used.push_back(row.integer(0));
                             earliest = std::min(earliest, row.integer(1));
+                            latest = std::max(latest, row.integer(1));
                             samples += row.integer(3);
                             return {};
                           }));
-    while (!segments.empty()) {
-      const std::int64_t group = group_of(segments.begin()->first);
-      SegmentsBySeries of_group;
-      while (!segments.empty() && group_of(segments.begin()->first) == group)
-        of_group.insert(segments.extract(segments.begin()));
-      WEIR_TRY(take_overlapping(database, group, earliest, of_group, used));
-      WEIR_TRY(insert_segments(database, group, of_group));
+    SampleHeap heap;
+    std::vector<std::uint64_t> values;
+    for (const ReadBlock& read : blocks) {
+      for (const Block::Column& column : read.block.columns()) {
+        read.block.values(column, values);
+        heap.add(column.series, read.block.times(column), values);
+      }
+    }
+    const std::vector<ColumnView> columns = heap.columns();
+    for (std::size_t begin = 0; begin < columns.size();) {
+      const std::int64_t group = group_of(columns[begin].series);
+      std::size_t end = begin;
+      while (end < columns.size() && group_of(columns[end].series) == group) ++end;
+      const auto part = std::span(columns).subspan(begin, end - begin);
+      SegmentsBySeries overlapping;
+      WEIR_TRY(take_overlapping(database, group, earliest, part, overlapping, used));
+      if (overlapping.empty()) {
+        WEIR_TRY(insert_cut(database, group, latest, part));
+      } else {
+        WEIR_TRY(insert_mixed(database, group, blocks, overlapping));
+      }
+      begin = end;
     }
     return delete_blocks(database, used);
   });

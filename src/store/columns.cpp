@@ -5,26 +5,67 @@
 
 namespace weir::store {
 
-void put_in_order(std::vector<std::int64_t>& times, std::vector<std::uint64_t>& values) {
-  if (std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) == times.end()) return;
+std::size_t put_in_order(std::span<std::int64_t> times, std::span<std::uint64_t> values) {
+  if (std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) == times.end())
+    return times.size();
   std::vector<std::size_t> order(times.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
-  std::vector<std::int64_t> sorted_times;
-  std::vector<std::uint64_t> sorted_values;
-  sorted_times.reserve(times.size());
-  sorted_values.reserve(times.size());
+  const std::vector<std::int64_t> old_times(times.begin(), times.end());
+  const std::vector<std::uint64_t> old_values(values.begin(), values.end());
+  std::size_t count = 0;
   for (const std::size_t i : order) {
-    if (!sorted_times.empty() && sorted_times.back() == times[i]) {
-      sorted_values.back() = values[i];
-    } else {
-      sorted_times.push_back(times[i]);
-      sorted_values.push_back(values[i]);
-    }
+    if (count == 0 || times[count - 1] != old_times[i]) ++count;
+    times[count - 1] = old_times[i];
+    values[count - 1] = old_values[i];
   }
-  times = std::move(sorted_times);
-  values = std::move(sorted_values);
+  return count;
+}
+
+void put_in_order(std::vector<std::int64_t>& times, std::vector<std::uint64_t>& values) {
+  const std::size_t count = put_in_order(std::span(times), std::span(values));
+  times.resize(count);
+  values.resize(count);
+}
+
+void SampleHeap::add(std::int64_t series, std::span<const std::int64_t> times,
+                     std::span<const std::uint64_t> values) {
+  runs_.push_back({series, times_.size(), times.size()});
+  times_.insert(times_.end(), times.begin(), times.end());
+  values_.insert(values_.end(), values.begin(), values.end());
+}
+
+std::vector<ColumnView> SampleHeap::columns() {
+  std::stable_sort(runs_.begin(), runs_.end(),
+                   [](const Run& a, const Run& b) { return a.series < b.series; });
+  std::vector<std::int64_t> times;
+  std::vector<std::uint64_t> values;
+  times.reserve(times_.size());
+  values.reserve(values_.size());
+  std::vector<std::pair<std::int64_t, std::size_t>> ends;  // a series, and where it ends
+  for (const Run& run : runs_) {
+    const auto at = static_cast<std::ptrdiff_t>(run.begin),
+               end = static_cast<std::ptrdiff_t>(run.begin + run.count);
+    times.insert(times.end(), times_.begin() + at, times_.begin() + end);
+    values.insert(values.end(), values_.begin() + at, values_.begin() + end);
+    if (ends.empty() || ends.back().first != run.series) ends.emplace_back(run.series, 0);
+    ends.back().second = times.size();
+  }
+  times_ = std::move(times);
+  values_ = std::move(values);
+  runs_.clear();
+  std::vector<ColumnView> views;
+  views.reserve(ends.size());
+  std::size_t begin = 0;
+  for (const auto& [series, end] : ends) {
+    const auto series_times = std::span(times_).subspan(begin, end - begin);
+    const auto series_values = std::span(values_).subspan(begin, end - begin);
+    const std::size_t count = put_in_order(series_times, series_values);
+    if (count > 0) views.push_back({series, series_times.first(count), series_values.first(count)});
+    begin = end;
+  }
+  return views;
 }
 
 Segment merge_segments(std::vector<Segment>& segments) {

@@ -12,9 +12,11 @@ namespace {
 
 constexpr std::size_t samples_of_a_delivery = 500'000;
 
-// A store that is away may come back; one that refuses what we ask will refuse it again.
+// A store that is away may come back: its server, its disk, the mount that its folder is in. One that refuses
+// what we ask will refuse it again.
 bool may_come_back(const Failure& failure) {
-  return failure.code == ErrorCode::io || failure.code == ErrorCode::no_memory;
+  return failure.code == ErrorCode::io || failure.code == ErrorCode::not_found ||
+         failure.code == ErrorCode::no_memory;
 }
 
 }  // namespace
@@ -71,8 +73,6 @@ Status SpooledStore::write(const telemetry::Batch& batch) {
     if (options_.tell) options_.tell("store is away, samples go to the spool: " + written.error().message());
     store_.reset();
     next_try_ = std::chrono::steady_clock::now() + options_.retry;
-  } else if (options_.path.empty()) {
-    return reach();
   }
   return write_to_spool(batch);
 }

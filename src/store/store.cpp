@@ -83,36 +83,42 @@ Result<Store> Store::open(const std::string& location, Access access) {
 Status Store::write(const telemetry::Batch& batch) {
   if (batch.points.empty()) return {};
   // Points sorted by series, keeping their order, without a comparison.
-  std::vector<std::uint32_t> count(batch.table.size() + 1, 0);
-  for (const telemetry::Point& point : batch.points) ++count.at(point.series + std::size_t{1});
-  std::vector<Series> columns;
+  const std::size_t series = batch.table.size();
+  std::vector<std::size_t> next(series + 1, 0);
+  for (const telemetry::Point& point : batch.points) ++next.at(point.series + std::size_t{1});
   std::vector<SeriesName> names;
-  std::vector<std::uint32_t> place(batch.table.size(), UINT32_MAX);
-  for (std::uint32_t s = 0; s < batch.table.size(); ++s) {
-    if (count[s + std::size_t{1}] == 0) continue;
-    place[s] = static_cast<std::uint32_t>(columns.size());
+  struct Part {
+    std::size_t begin = 0, count = 0;
+  };
+  std::vector<Part> parts;
+  for (std::uint32_t s = 0; s < series; ++s) {
+    const std::size_t count = next[s + std::size_t{1}];
+    next[s + std::size_t{1}] += next[s];
+    if (count == 0) continue;
+    parts.push_back({next[s], count});
     names.push_back({batch.table.counter_of(s), batch.table.node_of(s), batch.table.component_of(s),
                      batch.table.job_of(s)});
-    Series& column = columns.emplace_back();
-    column.times.reserve(count[s + std::size_t{1}]);
-    column.values.reserve(count[s + std::size_t{1}]);
   }
+  std::vector<std::int64_t> times(batch.points.size());
+  std::vector<std::uint64_t> values(batch.points.size());
   for (const telemetry::Point& point : batch.points) {
-    columns[place[point.series]].times.push_back(point.time);
-    columns[place[point.series]].values.push_back(point.value);
+    const std::size_t at = next[point.series]++;
+    times[at] = point.time;
+    values[at] = point.value;
   }
   const auto work = [&]() -> Status {
     WEIR_ASSIGN(const std::vector<std::int64_t> numbers, state_->index.numbers(*state_->database, names));
-    std::vector<std::size_t> order(columns.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
     std::vector<ColumnView> views;
-    views.reserve(order.size());
-    for (const std::size_t i : order) {
-      put_in_order(columns[i].times, columns[i].values);
-      views.push_back({numbers[i], columns[i].times, columns[i].values});
+    views.reserve(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto series_times = std::span(times).subspan(parts[i].begin, parts[i].count);
+      const auto series_values = std::span(values).subspan(parts[i].begin, parts[i].count);
+      const std::size_t count = put_in_order(series_times, series_values);
+      views.push_back({numbers[i], series_times.first(count), series_values.first(count)});
     }
+    const auto by_number = [](const ColumnView& a, const ColumnView& b) { return a.series < b.series; };
+    if (!std::is_sorted(views.begin(), views.end(), by_number))
+      std::sort(views.begin(), views.end(), by_number);
     WEIR_TRY(write_columns(*state_->database, views));
     state_->after_write(batch.points.size());
     return {};

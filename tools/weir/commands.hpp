@@ -17,6 +17,8 @@ void add_platform_command(CLI::App& app, Context& context);
 void add_plan_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
 void add_completion_command(CLI::App& app, Context& context);
+void add_ingest_command(CLI::App& app, Context& context);
+void add_store_command(CLI::App& app, Context& context);
 // Only in a build with MPI.
 void add_ls_command(CLI::App& app, Context& context);
 void add_cat_command(CLI::App& app, Context& context);

@@ -53,6 +53,8 @@ int run(int argc, char** argv) {
   add_plan_command(app, context);
   add_platform_command(app, context);
   add_report_command(app, context);
+  add_ingest_command(app, context);
+  add_store_command(app, context);
   add_version_command(app, context);
   add_completion_command(app, context);
   // Last: subcommands made before do not inherit it.
