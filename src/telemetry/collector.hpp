@@ -55,7 +55,7 @@ class Collector {
   // or -1.
   CollectorTally run(const Deliver& deliver, const Problem& problem, int stop);
 
-  // Samples for about this long without pause, and says what a round costs.
+  // Samples for about this long, 50 times a second, and says what a round costs.
   Overhead measure(double seconds);
 
  private:

@@ -19,6 +19,7 @@ void add_report_command(CLI::App& app, Context& context);
 void add_completion_command(CLI::App& app, Context& context);
 void add_ingest_command(CLI::App& app, Context& context);
 void add_store_command(CLI::App& app, Context& context);
+void add_collect_command(CLI::App& app, Context& context);
 // Only in a build with MPI.
 void add_ls_command(CLI::App& app, Context& context);
 void add_cat_command(CLI::App& app, Context& context);
