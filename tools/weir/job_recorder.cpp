@@ -194,7 +194,8 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::start(const RecordingSettings&
   job.state = store::JobState::running;
   job.submit_ns = job.start_ns = now;
   job.nodes = {host};
-  job.node_count = 1;
+  job.nodes.insert(job.nodes.end(), settings.more_nodes.begin(), settings.more_nodes.end());
+  job.node_count = job.nodes.size();
   job.labels = marks_of_this_process();
   job.labels["recorder"] = recorder_label;
   job.labels["command"] = shortened(fmt::format("{}", fmt::join(settings.words, " ")), longest_text);

@@ -52,6 +52,7 @@ class Folder {
     path_ = path;
     return {};
   }
+  const std::string& path() const { return path_; }
   std::string file(const char* name) const { return path_ + "/" + name; }
 
  private:
@@ -122,8 +123,9 @@ Result<int> run_as_it_is(const Arguments& arguments) {
   Launch job{.words = arguments.program,
              .environment = {{"WEIR_SUMMARY_FILE", folder.file("sessions.json")}}};
   if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
-  return launch_recorded(job, arguments.recording, arguments.program, folder.file("sessions.json"),
-                         while_running);
+  RecordingArguments recording = arguments.recording;
+  recording.folder = folder.path();
+  return launch_recorded(job, recording, arguments.program, folder.file("sessions.json"), while_running);
 }
 
 Result<int> run(const Arguments& arguments) {
@@ -180,6 +182,7 @@ Result<int> run(const Arguments& arguments) {
                who(plan));
   RecordingArguments recording = arguments.recording;
   if (recording.configuration.empty() && !replay) recording.configuration = arguments.mapping.layout.mapping;
+  recording.folder = folder.path();
   return launch_recorded(job, recording, arguments.program, summary_file, while_running);
 }
 
@@ -211,6 +214,17 @@ void add_run_command(CLI::App& app, Context& context) {
   command->add_option("--interval", recording.interval, "From one sample of the counters to the next")
       ->option_text("TIME")
       ->capture_default_str();
+  command->add_option("--sample", recording.sample, "Other nodes whose counters are sampled, too: node[1-4]")
+      ->option_text("HOSTS");
+  command
+      ->add_option("--reach", recording.reach,
+                   "With --sample: the command that runs programs there; {} is the node")
+      ->option_text("COMMAND")
+      ->capture_default_str();
+  command
+      ->add_option("--sample-sources", recording.sample_sources,
+                   "With --sample: what is sampled there, as weir collect --sources takes it (default: all)")
+      ->option_text("LIST");
   command->add_flag("--report", recording.report, "At the end the whole summary, not one line");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the plan and the launch command, and run nothing");
@@ -226,6 +240,8 @@ void add_run_command(CLI::App& app, Context& context) {
       "\n"
       "Examples:\n"
       "  weir run -- mpirun -n 4 ./app && weir report last         a program as it is, and what its I/O did\n"
+      "  weir run --sample node[1-4] --reach 'tools/vcluster exec {} --' --sample-sources net --\n"
+      "      tools/vcluster run -n 4 -- ./app                      the links of every node, too\n"
       "  weir run --mapping consecutive -n 4 -- ./app input.nml    4 compute ranks and 4 I/O servers\n"
       "  weir run --mapping consecutive -n 12 --ratio 4 --summary -- ./app\n"
       "  weir run --mapping thread -n 4 -- ./app                   an I/O thread in every rank\n"
