@@ -1,6 +1,7 @@
 // What is said of several configurations: the verdict, how sure it is, and the figures behind it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "report/job_document.hpp"
@@ -22,20 +23,44 @@ std::string ratio(const analysis::Interval& interval) {
              : value;
 }
 
-Grid scores(const Evaluation& evaluation) {
-  Grid grid{.title = "Scores",
-            .note = fmt::format(
-                "Index: how many times as good as {}, over all metrics. Rank score: the mean of the "
-                "ranks, less is better",
-                evaluation.baseline),
-            .columns = {"run", "runs", "rank score", "index", "best by index", "throughput", "over baseline",
-                        "fastest"},
-            .numbers = {false, true, true, true, true, true, true, true}};
+// "A", "A, C": the runs of a configuration.
+std::string letters_of(const analysis::Comparison& comparison, const std::string& configuration) {
+  std::string letters;
+  for (std::size_t i = 0; i < comparison.configurations.size(); ++i) {
+    if (comparison.configurations[i] != configuration) continue;
+    letters += (letters.empty() ? "" : ", ") + run_letter(i);
+  }
+  return letters;
+}
+
+// Columns that nothing is known for are left out.
+void drop_unknown_columns(Grid& grid) {
+  for (std::size_t column = grid.columns.size(); column-- > 0;) {
+    const bool known =
+        std::any_of(grid.rows.begin(), grid.rows.end(), [&](const auto& row) { return row[column] != "-"; });
+    if (known) continue;
+    const auto at = static_cast<std::ptrdiff_t>(column);
+    grid.columns.erase(grid.columns.begin() + at);
+    grid.numbers.erase(grid.numbers.begin() + at);
+    for (auto& row : grid.rows) row.erase(row.begin() + at);
+  }
+}
+
+Grid scores(const analysis::Comparison& comparison, const Evaluation& evaluation) {
+  Grid grid{
+      .title = "Scores",
+      .note = fmt::format("Index: how many times as good as {}, over all metrics. Rank score: the mean of "
+                          "the ranks, less is better",
+                          evaluation.baseline),
+      .columns = {"", "configuration", "rank score", "index", "best", "throughput", "over baseline",
+                  "fastest"},
+      .numbers = {false, false, true, true, true, true, true, true}};
   for (const Candidate& candidate : evaluation.candidates)
-    grid.rows.push_back({candidate.name, std::to_string(candidate.runs),
+    grid.rows.push_back({letters_of(comparison, candidate.name), candidate.name,
                          fmt::format("{:.2f}", candidate.rank_score), ratio(candidate.index),
                          format_share(candidate.chance_of_best), format_quantity(candidate.throughput, "B/s"),
                          ratio(candidate.throughput_ratio), format_share(candidate.chance_of_fastest)});
+  drop_unknown_columns(grid);
   return grid;
 }
 
@@ -88,14 +113,22 @@ Grid weights(const Evaluation& evaluation) {
 
 }  // namespace
 
-ComparisonPage comparison_page(const Evaluation& evaluation) {
-  ComparisonPage page{.verdict = evaluation.meaning.empty() ? "" : evaluation.meaning.front(),
-                      .table = scores(evaluation),
-                      .chart = effects(evaluation)};
-  for (std::size_t i = 1; i < evaluation.meaning.size(); ++i)
-    page.sure += (i > 1 ? " " : "") + evaluation.meaning[i];
-  if (Grid grid = weights(evaluation); !grid.rows.empty()) page.details.push_back(std::move(grid));
-  if (Grid grid = stability(evaluation); !grid.rows.empty()) page.details.push_back(std::move(grid));
+ComparisonPage comparison_page(const analysis::Comparison& comparison) {
+  ComparisonPage page;
+  if (comparison.evaluation) {
+    const Evaluation& evaluation = *comparison.evaluation;
+    if (!evaluation.meaning.empty()) page.verdict = evaluation.meaning.front();
+    for (std::size_t i = 1; i < evaluation.meaning.size(); ++i)
+      page.sure += (page.sure.empty() ? "" : " ") + evaluation.meaning[i];
+    page.table = scores(comparison, evaluation);
+    page.chart = effects(evaluation);
+    if (Grid grid = weights(evaluation); !grid.rows.empty()) page.details.push_back(std::move(grid));
+    if (Grid grid = stability(evaluation); !grid.rows.empty()) page.details.push_back(std::move(grid));
+  }
+  for (const std::string& note : comparison.notes) {
+    std::string& place = page.verdict.empty() ? page.verdict : page.sure;
+    place += (place.empty() ? "" : " ") + note;
+  }
   return page;
 }
 

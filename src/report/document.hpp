@@ -58,8 +58,9 @@ struct JobPage {
   std::string name;
   std::string state;  // "finished", "failed", "lost", "running"
   Tone tone = Tone::plain;
-  std::string line;           // who, where, when, how long
-  std::int64_t start_ms = 0;  // since the epoch
+  std::string configuration = {};  // under which it is compared; or empty
+  std::string line = {};           // who, where, when, how long
+  std::int64_t start_ms = 0;       // since the epoch
   std::vector<Fact> facts = {};
   std::vector<Finding> findings = {};
   std::vector<Chart> timelines = {};  // lines over seconds since the start
@@ -85,6 +86,16 @@ struct Document {
   std::string made_at = {};
 };
 
+// What runs are called side by side: A, B, ... Z, 27, 28, ...
+std::string run_letter(std::size_t run);
+
+// The findings of all jobs; one that several share is there once, with the letters of its runs ("A, C").
+struct SharedFinding {
+  std::string runs;
+  Finding finding;
+};
+std::vector<SharedFinding> shared_findings(const Document& document);
+
 struct JsonDetail {
   bool compact = false;   // fewer digits, and heat maps no finer than a screen
   bool pictures = false;  // charts as SVG too, for a page that cannot draw them itself
@@ -98,6 +109,9 @@ bool html_is_interactive();
 
 // What matters, in about a screen.
 std::string render_summary(const Document& document, const TextOptions& options);
+
+// Of several runs: only which is better, how sure that is, and the scores.
+std::string render_verdict(const Document& document, const TextOptions& options);
 
 // Into a folder, which is made if need be: names like "42-timeline-throughput.csv". The result: their paths.
 Result<std::vector<std::filesystem::path>> save_csv(const Document& document,

@@ -104,8 +104,13 @@ class Writer {
   }
 
   Json job(const JobPage& page) const {
-    Json json = {{"id", clean(page.id)},       {"name", clean(page.name)}, {"state", clean(page.state)},
-                 {"tone", name_of(page.tone)}, {"line", clean(page.line)}, {"start_ms", page.start_ms}};
+    Json json = {{"id", clean(page.id)},
+                 {"name", clean(page.name)},
+                 {"state", clean(page.state)},
+                 {"tone", name_of(page.tone)},
+                 {"line", clean(page.line)},
+                 {"start_ms", page.start_ms},
+                 {"configuration", clean(page.configuration)}};
     json["figures"] = Json::object();
     for (const Figure& figure : page.figures)
       json["figures"][clean(figure.name)] = {{"value", number(figure.value)}, {"unit", clean(figure.unit)}};
@@ -153,6 +158,14 @@ Json to_json(const Document& document, const JsonDetail& detail) {
                           {"chart", comparison.chart ? writer.chart(*comparison.chart) : Json()},
                           {"details", std::move(details)}};
   }
+  json["findings"] = Json::array();
+  for (const SharedFinding& shared : shared_findings(document))
+    json["findings"].push_back({{"runs", shared.runs},
+                                {"tone", name_of(shared.finding.tone)},
+                                {"code", clean(shared.finding.code)},
+                                {"text", clean(shared.finding.text)},
+                                {"evidence", clean(shared.finding.evidence)},
+                                {"advice", clean(shared.finding.advice)}});
   json["jobs"] = Json::array();
   for (const JobPage& page : document.jobs) json["jobs"].push_back(writer.job(page));
   return json;

@@ -75,13 +75,13 @@ std::string padded(const std::string& text, std::size_t columns, bool right = fa
   return right ? blanks + text : text + blanks;
 }
 
-std::string heading(const Printer& print, const JobPage& page) {
-  const std::string id = "Job " + clean(page.id);
+std::string heading(const Printer& print, const JobPage& page, const std::string& prefix = {}) {
+  const std::string id = prefix + "Job " + clean(page.id);
   const std::string state = clean(page.state);
   const std::size_t room = print.width() - text_columns(state) - 2;
   const std::string title = page.name.empty() ? id : id + "  " + clean(page.name);
   return print.bold(padded(shorten_columns(title, room), room)) + "  " + print.toned(state, page.tone) +
-         "\n" + print.paragraph(clean(page.line), 0, "2");
+         "\n" + (prefix.empty() ? print.paragraph(clean(page.line), 0, "2") : "");
 }
 
 std::string facts_of(const Printer& print, const JobPage& page) {
@@ -120,7 +120,7 @@ std::string timelines_of(const Printer& print, const JobPage& page) {
       for (const double value : series.values) {
         if (!std::isnan(value)) most = std::isnan(most) ? value : std::max(most, value);
       }
-      if (std::isnan(most) || rows.size() >= 8) continue;
+      if (!(most > 0) || rows.size() >= 8) continue;
       std::string name = clean(chart.title);
       if (chart.series.size() > 1) name += ", " + clean(series.name);
       const std::string& label = chart.y_label;
@@ -146,18 +146,18 @@ std::string timelines_of(const Printer& print, const JobPage& page) {
   return text;
 }
 
-std::string findings_of(const Printer& print, const JobPage& page) {
-  if (page.findings.empty()) return "  " + print.toned("✓", Tone::good) + " nothing stands out\n";
+std::string findings_text(const Printer& print, const std::vector<SharedFinding>& findings, bool with_runs) {
+  if (findings.empty()) return "  " + print.toned("✓", Tone::good) + " nothing stands out\n";
   std::string text;
-  for (std::size_t i = 0; i < page.findings.size(); ++i) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
     if (i == most_findings) {
-      text +=
-          print.dim(fmt::format("  and {} more: --html or --json shows them\n", page.findings.size() - i));
+      text += print.dim(fmt::format("  and {} more: --html or --json shows them\n", findings.size() - i));
       break;
     }
-    const Finding& finding = page.findings[i];
+    const Finding& finding = findings[i].finding;
     const char* mark = finding.tone == Tone::good ? "✓" : finding.tone == Tone::plain ? "·" : "!";
-    std::string sentence = print.paragraph(clean(finding.text), 4, "1");
+    std::string sentence =
+        print.paragraph((with_runs ? findings[i].runs + ": " : "") + clean(finding.text), 4, "1");
     sentence.replace(2, 1, print.toned(mark, finding.tone));
     text += sentence + print.paragraph(clean(finding.evidence), 4, "2");
     if (!finding.advice.empty()) text += print.paragraph("→ " + clean(finding.advice), 4);
@@ -189,13 +189,18 @@ std::string grid_text(const Printer& print, const Grid& grid) {
 }
 
 // Several jobs: their figures in columns.
-Grid side_by_side(const Document& document) {
+Grid side_by_side(const Document& document, std::size_t width) {
+  constexpr std::size_t label_columns = 22;
+  constexpr std::size_t run_columns = 14;
+  const std::size_t most = std::max<std::size_t>(2, (width - label_columns) / run_columns);
+  const std::size_t shown = std::min(most, document.jobs.size());
   Grid grid;
   grid.columns.emplace_back("");
   grid.numbers.push_back(false);
   std::vector<std::string> labels;
-  for (const JobPage& page : document.jobs) {
-    grid.columns.push_back(page.id);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const JobPage& page = document.jobs[i];
+    grid.columns.push_back(run_letter(i));
     grid.numbers.push_back(true);
     for (const Fact& fact : page.facts) {
       if (std::find(labels.begin(), labels.end(), fact.label) == labels.end()) labels.push_back(fact.label);
@@ -203,7 +208,8 @@ Grid side_by_side(const Document& document) {
   }
   for (const std::string& label : labels) {
     std::vector<std::string> row = {label};
-    for (const JobPage& page : document.jobs) {
+    for (std::size_t i = 0; i < shown; ++i) {
+      const JobPage& page = document.jobs[i];
       const auto fact = std::find_if(page.facts.begin(), page.facts.end(),
                                      [&](const Fact& each) { return each.label == label; });
       row.push_back(fact == page.facts.end() ? "-" : fact->value);
@@ -213,7 +219,43 @@ Grid side_by_side(const Document& document) {
   return grid;
 }
 
+std::string verdict_of(const Printer& print, const ComparisonPage& comparison) {
+  std::string text =
+      print.paragraph(clean(comparison.verdict), 0, "1") + print.paragraph(clean(comparison.sure), 0, "2");
+  if (!comparison.table.rows.empty()) text += "\n" + grid_text(print, comparison.table);
+  return text;
+}
+
 }  // namespace
+
+std::string render_verdict(const Document& document, const TextOptions& options) {
+  return document.comparison ? verdict_of(Printer(options), *document.comparison) : "";
+}
+
+std::string run_letter(std::size_t run) {
+  return run < 26 ? std::string(1, static_cast<char>('A' + run)) : std::to_string(run + 1);
+}
+
+std::vector<SharedFinding> shared_findings(const Document& document) {
+  std::vector<SharedFinding> findings;
+  for (std::size_t run = 0; run < document.jobs.size(); ++run) {
+    for (const Finding& finding : document.jobs[run].findings) {
+      const auto same = std::find_if(findings.begin(), findings.end(), [&](const SharedFinding& other) {
+        return other.finding.code == finding.code && other.finding.tone == finding.tone &&
+               other.finding.advice == finding.advice;
+      });
+      if (same == findings.end() || finding.code.empty()) {
+        findings.push_back({run_letter(run), finding});
+      } else if (!same->runs.ends_with(run_letter(run))) {
+        same->runs += ", " + run_letter(run);
+      }
+    }
+  }
+  const auto weight = [](const SharedFinding& shared) { return -static_cast<int>(shared.finding.tone); };
+  std::stable_sort(findings.begin(), findings.end(),
+                   [&](const SharedFinding& a, const SharedFinding& b) { return weight(a) < weight(b); });
+  return findings;
+}
 
 std::string sparkline(const std::vector<double>& values, std::size_t columns) {
   static constexpr const char* levels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -250,21 +292,17 @@ std::string render_summary(const Document& document, const TextOptions& options)
     const JobPage& page = document.jobs.front();
     text = heading(print, page) + "\n" + facts_of(print, page);
     if (const std::string lines = timelines_of(print, page); !lines.empty()) text += "\n" + lines;
-    return text + "\n" + print.bold("Findings") + "\n" + findings_of(print, page);
+    return text + "\n" + print.bold("Findings") + "\n" +
+           findings_text(print, shared_findings(document), false);
   }
-  for (const JobPage& page : document.jobs) text += heading(print, page);
-  if (!document.jobs.empty()) text += "\n" + grid_text(print, side_by_side(document));
-  if (document.comparison) {
-    const ComparisonPage& comparison = *document.comparison;
-    text += "\n" + print.paragraph(clean(comparison.verdict), 0, "1") +
-            print.paragraph(clean(comparison.sure), 0, "2");
-    if (!comparison.table.rows.empty()) text += "\n" + grid_text(print, comparison.table);
+  for (std::size_t i = 0; i < document.jobs.size(); ++i) {
+    JobPage page = document.jobs[i];
+    page.name = page.configuration.empty() ? page.name : page.name + ", " + page.configuration;
+    text += heading(print, page, run_letter(i) + "  ");
   }
-  for (const JobPage& page : document.jobs) {
-    if (page.findings.empty()) continue;
-    text += "\n" + print.bold("Findings of " + clean(page.id)) + "\n" + findings_of(print, page);
-  }
-  return text;
+  if (!document.jobs.empty()) text += "\n" + grid_text(print, side_by_side(document, print.width()));
+  if (document.comparison) text += "\n" + verdict_of(print, *document.comparison);
+  return text + "\n" + print.bold("Findings") + "\n" + findings_text(print, shared_findings(document), true);
 }
 
 }  // namespace weir::report

@@ -104,6 +104,10 @@ std::vector<Chart> timeline_charts(const JobAnalysis& job) {
       members.push_back(&job.timelines[j]);
       done[j] = true;
     }
+    const bool still = std::all_of(members.begin(), members.end(), [](const Timeline* timeline) {
+      return largest_of(timeline->values) == 0;
+    });
+    if (still) continue;  // an idle interface is no news
     Chart chart = chart_of(members, job.job.start_ns);
     if (check(chart)) charts.push_back(std::move(chart));  // one without any value is no chart
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "report/job_charts.hpp"
 #include "report/quantity.hpp"
@@ -54,7 +53,7 @@ void add_bytes(JobPage& page, const JobHeader& job, const char* label, const cha
   const double bytes = is_known(own) ? own : on_targets;
   std::string note;
   if (is_known(own) && is_known(on_targets)) {
-    note = fmt::format("by the program; {} on the storage meanwhile", format_quantity(on_targets, "B"));
+    note = fmt::format("by the program; storage saw {}", format_quantity(on_targets, "B"));
   } else if (job.elapsed_seconds > 0 && bytes > 0) {
     note = format_quantity(bytes / job.elapsed_seconds, "B/s") + " on average";
   }
@@ -271,6 +270,7 @@ JobPage job_page(const JobAnalysis& job) {
                .name = job.job.name.empty() ? job.job.command : job.job.name,
                .state = job.job.state,
                .tone = tone_of_state(job.job.state),
+               .configuration = job.job.configuration,
                .line = line_of(job.job),
                .start_ms = job.job.start_ns / 1000000};
   add_facts(page, job);
@@ -285,25 +285,24 @@ JobPage job_page(const JobAnalysis& job) {
   return page;
 }
 
-Document job_document(const std::vector<JobAnalysis>& jobs) {
-  Document document;
-  std::map<std::string, std::vector<HeatMap*>> of_a_kind;
-  for (const JobAnalysis& job : jobs) document.jobs.push_back(job_page(job));
-  for (JobPage& page : document.jobs) {
-    for (HeatMap& map : page.heat_maps) of_a_kind[map.title + "\n" + map.value_label].push_back(&map);
+Document job_document(const JobAnalysis& job) {
+  Document document{.jobs = {job_page(job)}};
+  document.title = fmt::format("Job {}: {}", document.jobs[0].id, document.jobs[0].name);
+  return document;
+}
+
+Document job_document(const analysis::Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const std::string& name : comparison.configurations) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  for (const auto& [title, maps] : of_a_kind) {
-    double low = maps.front()->low;
-    double high = scale_of(*maps.front()).high;
-    for (const HeatMap* map : maps) {
-      low = std::min(low, map->low);
-      high = std::max(high, scale_of(*map).high);
-    }
-    for (HeatMap* map : maps) map->low = low, map->high = high;
-  }
-  document.title = document.jobs.size() == 1
-                       ? fmt::format("Job {}: {}", jobs[0].job.id, document.jobs[0].name)
-                       : fmt::format("{} runs compared", document.jobs.size());
+  constexpr std::size_t most_named = 3;
+  const std::string title = names.size() > 1 && names.size() <= most_named
+                                ? fmt::format("{}", fmt::join(names, " vs "))
+                                : fmt::format("{} runs compared", comparison.jobs.size());
+  Document document{.title = title};
+  for (const JobAnalysis& job : comparison.jobs) document.jobs.push_back(job_page(job));
+  document.comparison = comparison_page(comparison);
   return document;
 }
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "analysis/evaluation.hpp"
+#include "analysis/comparison.hpp"
 #include "analysis/job_analysis.hpp"
 #include "report/document.hpp"
 
@@ -13,10 +13,11 @@ namespace weir::report {
 
 JobPage job_page(const analysis::JobAnalysis& job);
 
-// Maps of one kind share one scale over all jobs.
-Document job_document(const std::vector<analysis::JobAnalysis>& jobs);
+Document job_document(const analysis::JobAnalysis& job);
 
-// Which run is better, by how much, and how sure that is. `names` of the candidates, in words.
-ComparisonPage comparison_page(const analysis::Evaluation& evaluation);
+// Several runs: each with its page, and which of them is better, by how much, and how sure that is. Runs are
+// called A, B, C, ... in the order in which they come.
+Document job_document(const analysis::Comparison& comparison);
+ComparisonPage comparison_page(const analysis::Comparison& comparison);
 
 }  // namespace weir::report

@@ -8,7 +8,7 @@ source_root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export TMPDIR=$work/tmp
+export TMPDIR=$work/tmp XDG_DATA_HOME=$work/data
 mkdir "$TMPDIR"
 failures=0
 
@@ -67,7 +67,7 @@ expect 0 "rank $((2 * many - 1)) " "$weir" run --mapping consecutive -n $many --
 expect 0 "weir: $many compute ranks and $many I/O servers are more than there are cores" "$weir" run --mapping consecutive -n $many -- ./app
 expect 0 'I/O servers, mapping consecutive|-n 6' "$weir" run --mapping consecutive -n 4 --ratio 2 --dry-run -- ./app
 expect 2 'behind --' "$weir" run --mapping sequential
-expect 2 '--mapping or --plan' "$weir" run -- ./app
+expect 9 'failed in' "$weir" run -- ./app
 expect 0 '' "$weir" plan --mapping consecutive -n 1 --json -o plan.json
 expect 0 'rank 1 ' "$weir" run --plan plan.json -- ./app
 expect 2 'plan.json is for 2 ranks' "$weir" run --plan plan.json -n 2 -- ./app

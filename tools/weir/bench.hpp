@@ -28,6 +28,7 @@ struct BenchSettings {
   bool keep = false;
   bool brief = false;  // for people who want the gist
   std::string json, csv, plot, folder;
+  std::string store;  // every launch that counts becomes a job there; empty: none
 };
 
 struct BenchCase {
@@ -99,7 +100,7 @@ struct BenchRun {
 };
 // One launch: cases of one mapping and one backend. The samples, in the order of the cases.
 Result<std::vector<BenchSample>> launch_cases(const BenchRun& run, const std::vector<BenchCase>& cases,
-                                              bool plain, bool validate);
+                                              bool plain, bool validate, bool record = false);
 // Interleaved rounds: every round runs every case once, in rotating order; the first one warms up.
 Status run_rounds(const BenchRun& run, std::vector<BenchRow>& rows);
 

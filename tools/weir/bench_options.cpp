@@ -107,6 +107,8 @@ void add_bench_options(CLI::App& command, BenchArguments& arguments) {
       ->type_name("PREFIX");
   command.add_option("--folder", settings.folder,
                      "Where to write (default: the temporary folder; with --keep: weir-bench)");
+  command.add_option("--store", settings.store,
+                     "Register every launch that counts as a job there, for weir report --store");
   command.add_flag("--keep", settings.keep, "Keep the files of the last round");
   command.add_option("--as-rank", arguments.as_rank)->group("");
 }

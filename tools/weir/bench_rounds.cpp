@@ -10,6 +10,7 @@
 #include "backends/backend.hpp"
 #include "bench.hpp"
 #include "bench_folder.hpp"
+#include "bench_record.hpp"
 #include "core/file.hpp"
 #include "launch.hpp"
 #include "plan/plan_json.hpp"
@@ -118,7 +119,7 @@ void keep_validation(std::vector<BenchRow>& rows, const std::vector<std::map<std
 }  // namespace
 
 Result<std::vector<BenchSample>> launch_cases(const BenchRun& run, const std::vector<BenchCase>& cases,
-                                              bool plain, bool validate) {
+                                              bool plain, bool validate, bool record) {
   WEIR_TRY(Interrupts::check());
   const BenchLaunch& launch = run.launches.at(cases.front().mapping);
   const std::string plan = run.scratch + "/plan.json";
@@ -140,7 +141,17 @@ Result<std::vector<BenchSample>> launch_cases(const BenchRun& run, const std::ve
   WEIR_TRY(write_text_atomically(job_file, job_to_json(job).dump()));
   const PlanInEnvironment environment(plan);
   const std::string what = fmt::format("run {}, {}", cases.front().mapping, cases.front().backend);
-  WEIR_TRY(in(run_ranks(launch.ranks, {"bench", run.workload, "--as-rank", job_file}), what));
+  const std::vector<std::string> words = {"bench", run.workload, "--as-rank", job_file};
+  if (record && !run.settings.store.empty()) {
+    WEIR_TRY(in(run_recorded_ranks(launch.ranks, words,
+                                   {.store = run.settings.store,
+                                    .name = fmt::format("{}, {}", run.workload, cases.front().backend),
+                                    .configuration = cases.front().mapping,
+                                    .summary_file = run.scratch + "/sessions.json"}),
+                what));
+  } else {
+    WEIR_TRY(in(run_ranks(launch.ranks, words), what));
+  }
   WEIR_TRY(Interrupts::check());
   WEIR_ASSIGN(const Json results, in(load_json(job.results), what));
   auto samples = in(samples_from_json(results), what);
@@ -165,7 +176,7 @@ Status run_rounds(const BenchRun& run, std::vector<BenchRow>& rows) {
       std::vector<BenchCase> cases;
       for (const std::size_t row : group) cases.push_back(rows[row].what);
       progress.show(round, i, cases.front());
-      WEIR_ASSIGN(auto samples, launch_cases(run, cases, run.settings.compare, round == 0));
+      WEIR_ASSIGN(auto samples, launch_cases(run, cases, run.settings.compare, round == 0, round > 0));
       for (std::size_t k = 0; k < group.size(); ++k) {
         if (round == 0) {
           for (const auto& [name, value] : samples[k].values) {

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "core/options.hpp"
 #include "demo.hpp"
+#include "demo_report.hpp"
 #include "launch.hpp"
 #include "terminal.hpp"
 
@@ -95,8 +96,10 @@ Status show_servers(const std::string& folder, bool keep) {
   stream.settings.folder = folder;
   stream.settings.repeats = 3;
   stream.settings.compare = stream.settings.verify = stream.settings.brief = true;
+  stream.settings.store = folder + "/jobs.db";
   if (keep) stream.settings.plot = folder + "/demo";
-  return bench_stream(stream);
+  WEIR_TRY(bench_stream(stream));
+  return show_demo_report(stream.settings.store, keep ? folder + "/report.html" : "");
 }
 
 Status demo(Arguments arguments) {

@@ -50,6 +50,34 @@ std::string new_id(Nanoseconds now) {
                     : fmt::format("{}-{}.{}", text, ::getpid(), count);
 }
 
+bool is_program(const std::string& word) {
+  if (word.find('/') != std::string::npos) return ::access(word.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  const std::string folders = path == nullptr ? "" : path;
+  for (std::size_t from = 0; from < folders.size();) {
+    const std::size_t end = std::min(folders.find(':', from), folders.size());
+    if (::access((folders.substr(from, end - from) + "/" + word).c_str(), X_OK) == 0) return true;
+    from = end + 1;
+  }
+  return false;
+}
+
+// "app" of "mpirun -n 4 ./app input": behind a launcher, the first word that is a program itself.
+std::string program_name(const std::vector<std::string>& words) {
+  if (words.empty()) return "job";
+  const auto base = [](const std::string& word) { return std::filesystem::path(word).filename().string(); };
+  static constexpr std::string_view launchers[] = {"mpirun", "mpiexec", "orterun", "prterun",
+                                                   "srun",   "aprun",   "nice",    "env"};
+  const std::string first = base(words.front());
+  const bool launched = std::any_of(std::begin(launchers), std::end(launchers), [&](std::string_view name) {
+    return first == name || first.starts_with(std::string(name) + ".");
+  });
+  for (std::size_t i = 1; launched && i < words.size(); ++i) {
+    if (!words[i].starts_with('-') && is_program(words[i])) return base(words[i]);
+  }
+  return first;
+}
+
 std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most);
 }
@@ -89,9 +117,10 @@ struct JobRecorder::State {
   bool stop = false;
   std::thread thread;
 
-  void sample() {
+  Nanoseconds sample() {
     telemetry::Round round{.time = telemetry::now(), .batch = batch};
     for (const auto& source : sources) source->sample(round);
+    return round.time;
   }
 
   void write() {
@@ -155,22 +184,22 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::start(const RecordingSettings&
   }
   state->interval = std::chrono::duration<double>(settings.interval_seconds);
 
-  const Nanoseconds now = telemetry::now();
+  // The job lasts from its first sample to its last: its window holds all of its samples, and nobody else's.
+  const Nanoseconds now = state->sample();
   constexpr std::size_t longest_text = 1000;
   store::Job& job = state->job;
   job.id = new_id(now);
   job.user = user_name();
-  job.name = !settings.name.empty()   ? settings.name
-             : settings.words.empty() ? "job"
-                                      : std::filesystem::path(settings.words.front()).filename().string();
+  job.name = settings.name.empty() ? program_name(settings.words) : settings.name;
   job.state = store::JobState::running;
   job.submit_ns = job.start_ns = now;
   job.nodes = {host};
-  job.node_count = 1;
+  job.nodes.insert(job.nodes.end(), settings.more_nodes.begin(), settings.more_nodes.end());
+  job.node_count = job.nodes.size();
   job.labels = marks_of_this_process();
+  job.labels["recorder"] = recorder_label;
   job.labels["command"] = shortened(fmt::format("{}", fmt::join(settings.words, " ")), longest_text);
   if (!settings.configuration.empty()) job.labels["configuration"] = settings.configuration;
-  state->sample();
   WEIR_TRY(state->store.put(job));
   state->write();
   {
@@ -191,9 +220,8 @@ const std::string& JobRecorder::id() const {
 
 Result<store::Job> JobRecorder::finish(store::JobState state, const std::map<std::string, double>& figures) {
   state_->finished = true;
-  const Nanoseconds end = telemetry::now();
   state_->end_thread();
-  state_->sample();
+  const Nanoseconds end = state_->sample();
   state_->write();
   WEIR_TRY(state_->store.finish(state_->job.id, state, end, figures));
   return state_->store.job(state_->job.id);
@@ -216,20 +244,18 @@ Result<std::map<std::string, double>> session_figures(const std::string& path) {
                 in(parse_json(std::string_view(text).substr(from, end - from)), "read", path));
     from = end + 1;
     WEIR_ASSIGN(const JsonObject session, JsonObject::of(json, "the session"));
-    WEIR_ASSIGN(const double bytes, session.number("bytes"));
-    WEIR_ASSIGN(const double visible, session.number("visible_seconds"));
+    WEIR_ASSIGN(const double session_bytes, session.number("bytes"));
+    WEIR_ASSIGN(const double session_visible, session.number("visible_seconds"));
     WEIR_ASSIGN(const double stored, session.number("storing_seconds"));
-    figures[std::string(store::figure::bytes_written)] += bytes;
-    figures[std::string(store::figure::io_seconds)] += visible;
+    figures[std::string(store::figure::bytes_written)] += session_bytes;
+    figures[std::string(store::figure::io_seconds)] += session_visible;
     figures["storing_seconds"] += stored;
     storing += stored;
   }
-  if (storing > 0) {
-    const double visible = figures[std::string(store::figure::io_seconds)];
-    figures[std::string(store::figure::write_throughput)] =
-        figures[std::string(store::figure::bytes_written)] / storing;
-    figures["hidden_share"] = std::clamp(1 - visible / storing, 0.0, 1.0);
-  }
+  const double visible = figures[std::string(store::figure::io_seconds)];
+  const double bytes = figures[std::string(store::figure::bytes_written)];
+  if (visible > 0) figures[std::string(store::figure::write_throughput)] = bytes / visible;
+  if (storing > 0) figures["hidden_share"] = std::clamp(1 - visible / storing, 0.0, 1.0);
   return figures;
 }
 

@@ -16,11 +16,12 @@
 namespace weir::cli {
 
 struct RecordingSettings {
-  std::string store;               // a location, as store_location() gives it
-  std::string name;                // of the job; empty: the program's
-  std::string configuration;       // a label under which runs are compared; or empty
-  std::vector<std::string> words;  // the command
-  double interval_seconds = 0.25;  // from sample to sample
+  std::string store;                         // a location, as store_location() gives it
+  std::string name;                          // of the job; empty: the program's
+  std::string configuration;                 // a label under which runs are compared; or empty
+  std::vector<std::string> words;            // the command
+  std::vector<std::string> more_nodes = {};  // beside this one
+  double interval_seconds = 0.25;            // from sample to sample
   std::vector<std::string> sources = {"block", "net", "host"};  // those of them that are here
 };
 

@@ -24,7 +24,12 @@ struct JobReportArguments {
 Status report_jobs(const JobReportArguments& arguments);
 
 // The report itself, for others that end with one.
-Result<report::Document> make_report(const JobReportArguments& arguments);
-Status write_report(const report::Document& document, const JobReportArguments& arguments);
+struct JobReport {
+  report::Document document;
+  std::vector<Json> analyses;  // of each job, whole
+  Json comparison;             // null with one job
+};
+Result<JobReport> make_report(const JobReportArguments& arguments);
+Status write_report(const JobReport& made, const JobReportArguments& arguments);
 
 }  // namespace weir::cli

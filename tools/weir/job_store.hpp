@@ -25,6 +25,9 @@ Result<store::Store> open_job_store(const std::string& location, store::Access a
 // what is near.
 Result<std::string> find_job(store::Store& store, const std::string& word);
 
+// The label "recorder" of jobs that were sampled from their start to their end.
+inline constexpr const char* recorder_label = "weir run";
+
 // What a job's labels say of the process that watches over it: pid, when it started, and which boot of which
 // host that was. A pid alone would be somebody else's one day.
 std::map<std::string, std::string> marks_of_this_process();

@@ -113,11 +113,14 @@ Result<int> launch(const Launch& launch) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-Status run_ranks(int ranks, const std::vector<std::string>& arguments) {
+Status run_ranks(int ranks, const std::vector<std::string>& arguments,
+                 const std::map<std::string, std::string>& environment) {
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) return fail_errno(error.value(), "find this program", "/proc/self/exe");
-  Launch ranks_of_weir{.words = {build::mpiexec, "-n", std::to_string(ranks), self}, .share_cores = true};
+  Launch ranks_of_weir{.words = {build::mpiexec, "-n", std::to_string(ranks), self},
+                       .environment = environment,
+                       .share_cores = true};
   ranks_of_weir.words.insert(ranks_of_weir.words.end(), arguments.begin(), arguments.end());
   const PassSignalsOn while_waiting;
   WEIR_ASSIGN(const int code, launch(ranks_of_weir));

@@ -13,7 +13,8 @@ namespace weir::cli {
 // Runs `mpiexec -n RANKS weir ARGUMENTS` and waits for it. A rank count beyond the machine's cores, and root,
 // are allowed: demos and benchmarks mean it. An interrupt reaches the ranks; this process stays to clean up
 // after them.
-Status run_ranks(int ranks, const std::vector<std::string>& arguments);
+Status run_ranks(int ranks, const std::vector<std::string>& arguments,
+                 const std::map<std::string, std::string>& environment = {});
 
 // While one of these lives, an interrupt or a request to end (SIGINT, SIGTERM, SIGHUP) does not end this
 // process: it goes to the launcher that launch() waits for, so that what was made for it can be removed

@@ -63,7 +63,8 @@ int run(int argc, char** argv) {
   app.footer(
       "Start here:\n"
       "  weir demo              every storage backend, and what an I/O server hides\n"
-      "  weir run --mapping consecutive -n 2 -- ./app     a program of yours with I/O servers\n"
+      "  weir run -- mpirun -n 4 ./app && weir report last     a program of yours, and what its I/O did\n"
+      "  weir run --mapping consecutive -n 2 -- ./app          the same with I/O servers\n"
       "  weir version           what this build can do\n"
       "  weir COMMAND --help    each command, with examples");
   // CLI11 would only say that a subcommand is required.

@@ -15,8 +15,12 @@ struct RecordingArguments {
   bool quiet = false;   // nothing at the end
   std::string store;    // empty: the user's own
   std::string interval = "0.25s";
-  std::string name;           // empty: the program's
-  std::string configuration;  // under which runs are compared; or empty
+  std::string name;              // empty: the program's
+  std::string configuration;     // under which runs are compared; or empty
+  std::string sample;            // other nodes to sample, as a host list; or empty
+  std::string reach = "ssh {}";  // the command that runs programs there
+  std::string sample_sources;    // what is sampled there; empty: all that is there
+  std::string folder;            // for samples on their way
 };
 
 Status check(const RecordingArguments& arguments);

@@ -55,6 +55,7 @@ class Folder {
     path_ = path;
     return {};
   }
+  const std::string& path() const { return path_; }
   std::string file(const char* name) const { return path_ + "/" + name; }
 
  private:
@@ -139,6 +140,7 @@ Result<int> run_as_it_is(const Arguments& arguments) {
   WEIR_TRY(folder.make(false));
   const std::string summary_file = folder.file("sessions.json");
   job.environment["WEIR_SUMMARY_FILE"] = summary_file;
+  recording.folder = folder.path();
   return launch_recorded(job, recording, arguments.program, summary_file, while_running);
 }
 
@@ -199,6 +201,7 @@ Result<int> run(const Arguments& arguments) {
                who(plan));
   RecordingArguments recording = arguments.recording;
   if (recording.configuration.empty() && !replay) recording.configuration = arguments.mapping.layout.mapping;
+  recording.folder = folder.path();
   return launch_recorded(job, recording, arguments.program, summary_file, while_running);
 }
 
@@ -230,12 +233,22 @@ void add_run_command(CLI::App& app, Context& context) {
   command->add_option("--interval", recording.interval, "From one sample of the counters to the next")
       ->option_text("TIME")
       ->capture_default_str();
+  command->add_option("--sample", recording.sample, "Other nodes whose counters are sampled, too: node[1-4]")
+      ->option_text("HOSTS");
+  command
+      ->add_option("--reach", recording.reach,
+                   "With --sample: the command that runs programs there; {} is the node")
+      ->option_text("COMMAND")
+      ->capture_default_str();
+  command
+      ->add_option("--sample-sources", recording.sample_sources,
+                   "With --sample: what is sampled there, as weir collect --sources takes it (default: all)")
+      ->option_text("LIST");
   command->add_flag("--report", recording.report, "At the end the whole summary, not one line");
   command->add_flag(
       "--collective{auto}", arguments->collective,
       "Collective MPI-IO calls of the unchanged program are carried out by Weir. --collective=CONFIG says "
-      "how: "
-      "T:agg=1,rr=1,req=4 (two-phase), N:req=4 (without), S: (segments), original (not at all), auto");
+      "how: T:agg=1,rr=1,req=4 (two-phase), N:req=4 (without), S: (segments), original (not at all), auto");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the plan and the launch command, and run nothing");
   command->add_option("program", arguments->program, "The program and its arguments, behind --")
@@ -250,12 +263,14 @@ void add_run_command(CLI::App& app, Context& context) {
       "\n"
       "Examples:\n"
       "  weir run -- mpirun -n 4 ./app && weir report last         a program as it is, and what its I/O did\n"
+      "  weir run --sample node[1-4] --reach 'tools/vcluster exec {} --' --sample-sources net --\n"
+      "      tools/vcluster run -n 4 -- ./app                      the links of every node, too\n"
       "  weir run --mapping consecutive -n 4 -- ./app input.nml    4 compute ranks and 4 I/O servers\n"
       "  weir run --mapping consecutive -n 12 --ratio 4 --summary -- ./app\n"
       "  weir run --mapping thread -n 4 -- ./app                   an I/O thread in every rank\n"
       "  weir run --mapping consecutive -n 64 --hosts node[1-8] -- ./app\n"
       "  weir run --collective -- mpirun -n 16 ./app               its collective MPI-IO calls by Weir\n"
-      "  weir run --collective --configuration T:rr=1,req=2 -- mpirun -n 16 ./app\n"
+      "  weir run --collective=T:rr=1,req=2 -- mpirun -n 16 ./app\n"
       "  weir run --mapping hyperthread -n 4 --dry-run -- ./app    show what would be done\n"
       "  weir plan --mapping consecutive -n 4 --json -o plan.json; weir run --plan plan.json -- ./app");
   command->callback([arguments, &context] {

@@ -50,7 +50,7 @@
     ? ['#5db4f0', '#f0ad2e', '#35c79b', '#e08cbd', '#f27f45', '#9ad0f5', '#e9e05f', '#a9b3c1']
     : ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '#56b4e9', '#b8a900', '#5a5a5a'];
   const heat = ['#440154', '#472d7b', '#3b528b', '#2c728e', '#21918c', '#28ae80', '#5ec962', '#addc30', '#fde725'];
-  const runName = (index) => `${letter(index)} · ${data.jobs[index].name || data.jobs[index].id}`;
+  const runName = (index) => `${letter(index)} · ${data.jobs[index].configuration || data.jobs[index].name || data.jobs[index].id}`;
 
   // ---- charts ----------------------------------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@
     });
     return {
       ...base(),
-      grid: { left: 8, right: chart.references.length ? 56 : 18, top: many ? 36 : 20, bottom: 8, containLabel: true },
+      grid: { left: 16, right: chart.references.length ? 56 : 18, top: many ? 36 : 20, bottom: 8, containLabel: true },
       legend: many ? legendStyle(chart.series.map((s) => s.name)) : { show: false },
       tooltip: {
         ...tooltipStyle(), trigger: 'axis', axisPointer: { type: 'shadow', shadowStyle: { color: isDark() ? 'rgba(255,255,255,.05)' : 'rgba(0,0,0,.04)' } },
@@ -266,7 +266,7 @@
   const tileColumns = (count) => count <= 6 ? Math.max(count, 3) : [6, 5, 4].reduce((best, n) => (n - count % n) % n < (best - count % best) % best ? n : best);
   const marks = { bad: '!', caution: '!', good: '✓', plain: 'i' };
   const finding = (one, run) => el('div', { class: `card finding ${one.tone}` }, el('div', { class: 'mark', 'aria-hidden': 'true' }, marks[one.tone]),
-    el('div', { class: 'text' }, run !== undefined && `${letter(run)}: `, one.text, one.code && el('span', { class: 'code' }, one.code)),
+    el('div', { class: 'text' }, run !== undefined && `${run}: `, one.text, one.code && el('span', { class: 'code' }, one.code)),
     one.evidence && el('div', { class: 'evidence' }, one.evidence), one.advice && el('div', { class: 'advice' }, el('b', {}, 'Try: '), one.advice));
 
   const section = (id, title, lead, ...content) => el('section', { id }, el('h2', {}, title), lead && el('p', { class: 'lead' }, lead), content);
@@ -294,7 +294,8 @@
     const horizontal = window.innerWidth < 640 || chart.categories.some((c) => c.length > 12) || chart.categories.length > 24;
     return horizontal ? Math.min(620, 60 + Math.min(chart.categories.length, 31) * Math.max(20, 9 + 12 * chart.series.length)) : 280;
   };
-  const chartCard = (chart, svg, isTime) => card(chart.title, chart.y_label, chart.kind === 'lines' ? 230 : barHeight(chart),
+  const hintOf = (chart) => chart.y_label.toLowerCase() === `${chart.title} (${unitOf(chart.y_label)})`.toLowerCase() ? unitOf(chart.y_label) : chart.y_label;
+  const chartCard = (chart, svg, isTime) => card(chart.title, hintOf(chart), chart.kind === 'lines' ? 230 : barHeight(chart),
     () => chart.kind === 'lines' ? lines(chart, isTime) : bars(chart), svg, isTime ? 'time' : undefined, isTime ? spanOf(chart) : undefined);
   const heatHeight = (map) => Math.max(210, Math.min(560, 100 + map.rows.length * (map.rows.length <= 16 ? 22 : 12)));
   const heatCard = (map, run) => card(run === undefined ? map.title : `${letter(run)}: ${map.title}`,
@@ -323,7 +324,7 @@
   const hero = () => {
     if (selected < 0) {
       return el('div', { class: 'hero' }, el('div', {}, el('div', { class: 'kicker' }, 'I/O report'), el('h1', {}, data.title),
-        el('div', { class: 'who' }, `${data.jobs.length} runs side by side`)));
+        el('div', { class: 'who' }, `${data.jobs.length} runs side by side: `, data.jobs.map((job, i) => runName(i)).slice(0, 4).join(', '), data.jobs.length > 4 && ', …')));
     }
     const job = data.jobs[selected];
     return el('div', { class: 'hero' }, el('div', {}, el('div', { class: 'kicker' }, `I/O report · job ${job.id}`),
@@ -336,11 +337,13 @@
   const comparison = () => {
     const all = data.comparison;
     if (!all || selected >= 0) return [];
-    const chart = all.chart && { ...all.chart };
+    // A configuration of one run has that run's colour.
+    const runOf = (name) => data.jobs.findIndex((job) => job.configuration === name || job.id === name);
+    const chart = all.chart && { ...all.chart, series: all.chart.series.map((one) => runOf(one.name) < 0 ? one : { ...one, colour: runOf(one.name) }) };
     return [el('section', { id: 'comparison' }, el('div', { class: 'cards' },
       el('div', { class: 'card verdict' }, el('div', { class: 'kicker' }, 'Verdict'), el('div', { class: 'say' }, all.verdict), all.sure && el('div', { class: 'sure' }, all.sure),
         grid(all.table, 30)),
-      chart && chartCard(chart, chart.svg, false), all.details.map(tableCard)))];
+      chart && chartCard(chart, chart.svg, false), all.details.length && el('div', { class: 'cards two flush' }, all.details.map(tableCard))))];
   };
   const factsOfAll = () => {
     const labels = [...new Set(data.jobs.flatMap((job) => job.facts.map((f) => f.label)))];
@@ -353,7 +356,7 @@
     const jobs = all ? data.jobs : [data.jobs[selected]];
     const list = [...comparison()];
     if (all) list.push(el('section', { id: 'figures' }, el('div', { class: 'cards' }, tableCard(factsOfAll()))));
-    const findings = jobs.flatMap((job, run) => job.findings.map((one) => finding(one, all ? run : undefined)));
+    const findings = all ? data.findings.map((one) => finding(one, one.runs)) : jobs[0].findings.map((one) => finding(one));
     const none = jobs.every((job) => job.findings.length === 0) && [el('div', { class: 'card finding good' }, el('div', { class: 'mark' }, '✓'),
       el('div', { class: 'text' }, 'Nothing stands out.'), el('div', { class: 'evidence' }, 'No rule found a bottleneck in the counters of this run.'))];
     list.push(section('findings', 'Findings', null, el('div', { class: 'cards' }, none || findings)));
@@ -361,7 +364,7 @@
     if (timelines.length) {
       list.push(section('timeline', 'Timeline', interactive && (window.matchMedia('(pointer: fine)').matches
         ? 'Drag over a stretch of time to zoom into all charts at once; double-click to see all of it.' : 'Pinch a chart to zoom into all of them at once.'),
-        el('div', { class: 'cards' }, timelines.map(({ chart, svgs }) => chartCard(chart, svgs.join(''), true)))));
+        el('div', { class: 'cards two first-wide' }, timelines.map(({ chart, svgs }) => chartCard(chart, svgs.join(''), true)))));
     }
     const maps = jobs.flatMap((job, run) => job.heat_maps.map((map) => ({ map, run })));
     if (maps.length) {
