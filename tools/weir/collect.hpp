@@ -1,5 +1,5 @@
-// The work of `weir collect`: samples of this node, to a file, to a store, to a forward server, or measured for their
-// cost.
+// The work of `weir collect`: samples of this node, to a file, to a store, to a forward server, or measured
+// for their cost.
 #pragma once
 
 #include <string>
