@@ -13,6 +13,7 @@
 #include "core/file.hpp"
 #include "core/json.hpp"
 #include "core/options.hpp"
+#include "store/store.hpp"
 #include "telemetry/collector.hpp"
 #include "telemetry/fluentd_file.hpp"
 #include "telemetry/forwarder.hpp"
@@ -224,14 +225,20 @@ Status collect(const CollectArguments& arguments) {
     WEIR_ASSIGN(ForwarderOptions forwarding, forwarder_options(arguments));
     WEIR_ASSIGN(forwarder, Forwarder::start(std::move(forwarding), tell));
   }
+  std::optional<store::Store> store;
+  if (!arguments.store.empty()) {
+    WEIR_ASSIGN(store::Store opened, store::Store::open(arguments.store));
+    store.emplace(std::move(opened));
+  }
   std::optional<LineFile> file;
-  const bool to_stdout = arguments.output == "-" || (arguments.output.empty() && !forwarder);
+  const bool to_stdout = arguments.output == "-" || (arguments.output.empty() && !forwarder && !store);
   if (to_stdout || !arguments.output.empty()) {
     WEIR_ASSIGN(file, LineFile::open(to_stdout ? "-" : arguments.output, arguments.tag));
   }
   const CollectorTally tally = collector.run(
       [&](const Batch& batch) -> Status {
         if (file) WEIR_TRY(file->add(batch));
+        if (store) WEIR_TRY(store->write(batch));
         if (forwarder) WEIR_TRY(forwarder->add(batch));
         return {};
       },

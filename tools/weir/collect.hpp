@@ -14,6 +14,7 @@ struct CollectArguments {
   std::string interval = "1s";
   std::string duration;  // empty: until interrupted
   std::string output;    // "-": standard output
+  std::string store;     // a file, or postgresql://...
   std::string forward;
   std::string shared_key_file;
   std::string compress = "none";

@@ -20,6 +20,8 @@ void add_collect_command(CLI::App& app, Context& context) {
          "--output", arguments->output,
          "Append lines as fluentd's out_file writes them; - for standard output, which is also the default")
       ->option_text("FILE");
+  sub->add_option("--store", arguments->store, "Keep them in a store: a file, or postgresql://...")
+      ->option_text("FILE|URL");
   sub->add_option("--forward", arguments->forward,
                   "Send to a server of fluentd's forward protocol (weir ingest --listen)")
       ->option_text("HOST[:24224]");
@@ -51,6 +53,7 @@ void add_collect_command(CLI::App& app, Context& context) {
       "  weir collect --list                                    what there is to sample\n"
       "  weir collect --for 10s                                 ten seconds, to the screen\n"
       "  weir collect --sources block,net --output node.log     until interrupted, to a file\n"
+      "  weir collect --store node.db --for 1min                into a store, as `weir ingest` would\n"
       "  weir collect --forward loghost:24224 --compress zstd   to weir ingest --listen, or to fluentd\n"
       "  weir collect --overhead                                the price of a round");
   sub->callback([arguments, &context] { context.exit_code = report(collect(*arguments)); });
