@@ -4,8 +4,8 @@
 
 test_packages_missing_are_found_with_one_query() {
   load_setup
-  fake_dpkg libhwloc-dev libzstd-dev libgtest-dev pkg-config
-  is "$(missing_packages build)" $'must libhwloc-dev\npart libzstd-dev' # pkgconf serves for pkg-config
+  fake_dpkg libhwloc-dev libcairo2-dev libgtest-dev pkg-config
+  is "$(missing_packages build)" $'must libhwloc-dev\npart libcairo2-dev' # pkgconf serves for pkg-config
   is "$(call_count dpkg-query)" 1
   has "$(missing_packages build test)" 'must libgtest-dev'
 }
@@ -20,17 +20,17 @@ test_packages_all_there_calls_no_apt() {
 
 test_packages_without_root_says_the_line_and_goes_on() {
   load_setup
-  fake_dpkg libzstd-dev libhdf5-openmpi-dev
+  fake_dpkg libcairo2-dev libhdf5-openmpi-dev
   fake_user 1000
   fake apt-get <<<'exit 1'
   said=$(ensure_packages build 2>&1)
-  has "$said" 'apt-get install --no-install-recommends libhdf5-openmpi-dev libzstd-dev'
+  has "$said" 'apt-get install --no-install-recommends libhdf5-openmpi-dev libcairo2-dev'
   is "$(call_count apt-get)" 0
 }
 
 test_packages_are_installed_without_questions() {
   load_setup
-  fake_dpkg libzstd-dev libfmt-dev
+  fake_dpkg libcairo2-dev libfmt-dev
   fake_user 0
   fake apt-cache <<<'echo "  Candidate: 1.0"'
   # shellcheck disable=SC2016
@@ -40,7 +40,7 @@ test_packages_are_installed_without_questions() {
   lacks "$said" 'administrator'
   is "$(call_count apt-get)" 2
   has "$(calls apt-get)" '--no-install-recommends'
-  has "$(calls apt-get)" 'install libfmt-dev libzstd-dev'
+  has "$(calls apt-get)" 'install libfmt-dev libcairo2-dev'
   is "$(sort -u frontend)" noninteractive
 }
 
@@ -77,16 +77,16 @@ SCRIPT
 test_packages_one_unknown_name_costs_only_itself() {
   load_setup
   sleep() { :; }
-  fake_dpkg libfmt-dev libzstd-dev
+  fake_dpkg libfmt-dev libcairo2-dev
   fake_user 0
   # shellcheck disable=SC2016
-  fake apt-cache <<<'if [[ $* == *zstd* ]]; then echo "  Candidate: (none)"; else echo "  Candidate: 1.0"; fi'
+  fake apt-cache <<<'if [[ $* == *cairo* ]]; then echo "  Candidate: (none)"; else echo "  Candidate: 1.0"; fi'
   fake apt-get <<SCRIPT
-if [[ \$* == *libzstd-dev* ]]; then echo "E: Unable to locate package"; exit 100; fi
-if [[ \$* == *" install "* ]]; then echo libzstd-dev >"$work/missing"; fi
+if [[ \$* == *libcairo2-dev* ]]; then echo "E: Unable to locate package"; exit 100; fi
+if [[ \$* == *" install "* ]]; then echo libcairo2-dev >"$work/missing"; fi
 SCRIPT
   said=$(ensure_packages build 2>&1)
-  has "$said" 'apt-get install --no-install-recommends libzstd-dev'
+  has "$said" 'apt-get install --no-install-recommends libcairo2-dev'
   lacks "$(tail -n 1 <<<"$said")" libfmt-dev
 }
 

@@ -60,6 +60,11 @@ expect 0 '17 samples in 1 rounds' "$weir" collect --root "$data/telemetry/lustre
 "$weir" collect --sources host --interval 10ms --for 100ms --output log2 2> /dev/null || failed 'a tenth of a second'
 [ "$(wc -l < log2)" -ge 2 ] || failed 'several rounds'
 
+# Into a store, and again: the same series, two times.
+expect 0 '30 samples in 1 rounds' "$weir" collect --root "$data/telemetry/tofu" --node io1 --for 0s --store node.db
+expect 0 '30 samples in 1 rounds' "$weir" collect --root "$data/telemetry/tofu" --node io1 --for 0s --store node.db
+expect 0 '"samples": 60' "$weir" store show node.db --json
+
 # Sent and acknowledged, in all forms.
 printf 'secret\n' > key
 start_sink received secret

@@ -13,7 +13,7 @@
 #include "core/file.hpp"
 #include "core/json.hpp"
 #include "core/options.hpp"
-#include "store/store.hpp"
+#include "store/spool.hpp"
 #include "telemetry/collector.hpp"
 #include "telemetry/fluentd_file.hpp"
 #include "telemetry/forwarder.hpp"
@@ -125,6 +125,17 @@ Result<ForwarderOptions> forwarder_options(const CollectArguments& arguments) {
   return options;
 }
 
+// With --spool (and no --forward, whose spool it is then) rounds wait on disk while the store is away.
+Result<store::SpooledStore> open_store(const CollectArguments& arguments) {
+  store::SpoolOptions options{.tell = tell};
+  if (!arguments.spool.empty() && arguments.forward.empty()) {
+    options.path = arguments.spool;
+    WEIR_ASSIGN(const std::int64_t bytes, parse_bytes(arguments.spool_size));
+    options.most_bytes = static_cast<std::uint64_t>(bytes);
+  }
+  return store::SpooledStore::open(arguments.store, std::move(options));
+}
+
 void print_sources(const Collector& collector, bool json) {
   if (json) {
     Json all = Json::array();
@@ -225,10 +236,9 @@ Status collect(const CollectArguments& arguments) {
     WEIR_ASSIGN(ForwarderOptions forwarding, forwarder_options(arguments));
     WEIR_ASSIGN(forwarder, Forwarder::start(std::move(forwarding), tell));
   }
-  std::optional<store::Store> store;
+  std::optional<store::SpooledStore> store;
   if (!arguments.store.empty()) {
-    WEIR_ASSIGN(store::Store opened, store::Store::open(arguments.store));
-    store.emplace(std::move(opened));
+    WEIR_ASSIGN(store, open_store(arguments));
   }
   std::optional<LineFile> file;
   const bool to_stdout = arguments.output == "-" || (arguments.output.empty() && !forwarder && !store);
@@ -243,6 +253,9 @@ Status collect(const CollectArguments& arguments) {
         return {};
       },
       tell, stop.get());
+  if (store) {
+    if (const Status delivered = store->deliver(); !delivered) tell(delivered.error().message());
+  }
   std::optional<ForwarderTally> sent;
   if (forwarder) sent = forwarder->finish(drain);
   print_summary(tally, sent, arguments.json, to_stdout);

@@ -1,5 +1,5 @@
-// The work of `weir collect`: samples of this node, to a file, to a forward server, or measured for their
-// cost.
+// The work of `weir collect`: samples of this node, to a file, to a store, to a forward server, or measured
+// for their cost.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct CollectArguments {
   std::string interval = "1s";
   std::string duration;  // empty: until interrupted
   std::string output;    // "-": standard output
-  std::string store;     // a file, or postgresql://...
   std::string forward;
+  std::string store;
   std::string shared_key_file;
   std::string compress = "none";
   std::string spool;

@@ -20,8 +20,8 @@ void add_collect_command(CLI::App& app, Context& context) {
          "--output", arguments->output,
          "Append lines as fluentd's out_file writes them; - for standard output, which is also the default")
       ->option_text("FILE");
-  sub->add_option("--store", arguments->store, "Keep them in a store: a file, or postgresql://...")
-      ->option_text("FILE|URL");
+  sub->add_option("--store", arguments->store, "Write to a store: a file, or postgresql://...")
+      ->option_text("STORE");
   sub->add_option("--forward", arguments->forward,
                   "Send to a server of fluentd's forward protocol (weir ingest --listen)")
       ->option_text("HOST[:24224]");
@@ -31,8 +31,10 @@ void add_collect_command(CLI::App& app, Context& context) {
   sub->add_option("--compress", arguments->compress, "What is sent: none, gzip or zstd")
       ->option_text("WORD (none)");
   sub->add_option("--spool", arguments->spool,
-                  "Where samples wait until they are acknowledged (default: below ~/.local/state/weir)")
-      ->option_text("FOLDER");
+                  "Where samples wait until they are acknowledged (default: below ~/.local/state/weir); with "
+                  "--store, a file in "
+                  "which they wait while the store is away (default: none)")
+      ->option_text("PATH");
   sub->add_option("--spool-size", arguments->spool_size,
                   "When the spool is full, the oldest samples are dropped and counted")
       ->option_text("BYTES (256M)");
@@ -53,7 +55,6 @@ void add_collect_command(CLI::App& app, Context& context) {
       "  weir collect --list                                    what there is to sample\n"
       "  weir collect --for 10s                                 ten seconds, to the screen\n"
       "  weir collect --sources block,net --output node.log     until interrupted, to a file\n"
-      "  weir collect --store node.db --for 1min                into a store, as `weir ingest` would\n"
       "  weir collect --forward loghost:24224 --compress zstd   to weir ingest --listen, or to fluentd\n"
       "  weir collect --overhead                                the price of a round");
   sub->callback([arguments, &context] { context.exit_code = report(collect(*arguments)); });
