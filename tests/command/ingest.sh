@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # weir ingest and weir store as a user runs them: ingest.sh PATH-OF-WEIR FOLDER-OF-TEST-DATA
+# shellcheck disable=SC2317 # functions are called by name, through expect and trap
 set -uo pipefail
 weir=$1
 data=$2/store

@@ -8,8 +8,8 @@ skip() {
   exit 77
 }
 
-bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)
-[ -n "$bin" ] && [ -x "$bin/initdb" ] && [ -x "$bin/pg_ctl" ] || skip 'PostgreSQL is not installed (package postgresql)'
+bin=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -1)
+if ! [ -x "$bin/initdb" ] || ! [ -x "$bin/pg_ctl" ]; then skip 'PostgreSQL is not installed (package postgresql)'; fi
 as_owner() { "$@"; }
 work=$(mktemp -d) || exit 1
 chmod 755 "$work"

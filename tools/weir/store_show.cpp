@@ -62,7 +62,7 @@ Status store_show(const StoreRequest& request) {
   fmt::print("  {} jobs, {} nodes{}\n", summary.jobs, summary.nodes,
              topology ? fmt::format(", topology {}", harmless(topology->name)) : "");
   fmt::print("  {} samples of {} series in {} blocks", summary.samples, summary.series, summary.blocks);
-  if (summary.samples > 0)
+  if (summary.samples > 100'000)  // of fewer, the empty tables would tell more than the samples
     fmt::print(", {:.2f} bytes a sample",
                static_cast<double>(summary.bytes) / static_cast<double>(summary.samples));
   fmt::print("\n");
