@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "aggregation/file_system.hpp"
 #include "backends/raw.hpp"
 #include "backends/raw_layout.hpp"
+#include "collective/collective.hpp"
 #include "core/file.hpp"
 
 namespace weir::backends {
@@ -30,12 +34,60 @@ Status for_each_piece(const RawLayout& layout, const Place& place, std::span<con
   return status;
 }
 
+// The blocks as collective I/O wants them: in the order of the file.
+collective::Request request_of(const RawLayout& layout, const Place& place,
+                               std::span<const SourceBlock> blocks) {
+  struct Stretch {
+    std::uint64_t offset;
+    std::uint64_t length;
+    const std::byte* data;
+  };
+  std::vector<Stretch> stretches;
+  (void)for_each_piece(layout, place, blocks,
+                       [&](const std::byte* data, std::uint64_t bytes, std::uint64_t at) {
+                         stretches.push_back({at, bytes, data});
+                         return Status();
+                       });
+  std::sort(stretches.begin(), stretches.end(),
+            [](const Stretch& a, const Stretch& b) { return a.offset < b.offset; });
+  aggregation::RowBuilder file;
+  aggregation::RowBuilder memory;
+  for (const Stretch& stretch : stretches) {
+    file.add(stretch.offset, stretch.length);
+    memory.add(reinterpret_cast<std::uintptr_t>(stretch.data), stretch.length);
+  }
+  return {.file = file.take(), .memory = memory.take()};
+}
+
+aggregation::Settings settings_of(const Options& options) {
+  aggregation::Settings settings;
+  const std::string& way = options.text("collective");
+  settings.algorithm = way == "two-phase"   ? aggregation::Algorithm::two_phase
+                       : way == "segmented" ? aggregation::Algorithm::segmented
+                       : way == "direct"    ? aggregation::Algorithm::direct
+                                            : aggregation::Algorithm::automatic;
+  settings.striping_aware = options.flag("agg");
+  settings.round_robin = options.flag("rr");
+  settings.requests = static_cast<std::uint32_t>(options.integer("req"));
+  settings.aggregators = static_cast<std::uint32_t>(options.integer("cb_nodes"));
+  settings.buffer = static_cast<std::uint64_t>(options.integer("cb_buffer_size"));
+  settings.striping = {.unit = static_cast<std::uint64_t>(options.integer("striping_unit")),
+                       .factor = static_cast<std::uint32_t>(options.integer("striping_factor"))};
+  return settings;
+}
+
 class PosixOutput final : public RawOutput {
  public:
-  PosixOutput(const FileSpec& spec, Descriptor file)
-      : RawOutput(spec), path_(spec.path), comm_(spec.comm), file_(std::move(file)) {}
+  PosixOutput(const FileSpec& spec, Descriptor file, std::unique_ptr<collective::Collective> together)
+      : RawOutput(spec),
+        path_(spec.path),
+        comm_(spec.comm),
+        file_(std::move(file)),
+        together_(std::move(together)) {}
 
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
+    if (together_ && place.access == Access::collective)
+      return together_->write(request_of(layout(), place, blocks)).status;
     return for_each_piece(layout(), place, blocks,
                           [&](const std::byte* data, std::uint64_t bytes, std::uint64_t at) {
                             return write_at(file_.get(), data, bytes, at, path_);
@@ -56,6 +108,7 @@ class PosixOutput final : public RawOutput {
   fs::path path_;
   mpi::Comm comm_;
   Descriptor file_;
+  std::unique_ptr<collective::Collective> together_;  // none: each rank writes its blocks by itself
 };
 
 class PosixInput final : public Input {
@@ -84,12 +137,27 @@ class PosixInput final : public Input {
 Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
   // Rank 0 creates, the others open what it made: on a parallel file system one creation, not one per rank.
   Result<Descriptor> file = Descriptor();
-  if (spec.comm.rank() == 0) file = open_file(spec.path, O_CREAT | O_TRUNC | O_RDWR);
-  WEIR_ASSIGN(Descriptor mine, mpi::agree(spec.comm, std::move(file)));
-  if (spec.comm.rank() != 0) {
-    WEIR_ASSIGN(mine, open_file(spec.path, O_RDWR));
+  if (spec.comm.rank() == 0) {
+    const auto striped = aggregation::create_striped(spec.path, settings_of(spec.options).striping);
+    file = striped ? open_file(spec.path, O_CREAT | O_TRUNC | O_RDWR)
+                   : Result<Descriptor>(tl::make_unexpected(striped.error()));
   }
-  return std::make_unique<PosixOutput>(spec, std::move(mine));
+  WEIR_ASSIGN(Descriptor mine, mpi::agree(spec.comm, std::move(file)));
+  file = Descriptor();
+  if (spec.comm.rank() != 0) {
+    file = open_file(spec.path, O_RDWR);
+    if (file) mine = std::move(*file);
+  }
+  std::unique_ptr<collective::Collective> together;
+  if (spec.options.text("collective") == "off" || spec.comm.size() == 1) {
+    if (!file) return tl::make_unexpected(file.error());
+  } else {
+    WEIR_TRY(mpi::agree(spec.comm, file ? Status() : Status(tl::make_unexpected(file.error()))));
+    WEIR_ASSIGN(together, collective::Collective::create(
+                              spec.comm, {.descriptor = mine.get(), .path = spec.path.string()},
+                              settings_of(spec.options)));
+  }
+  return std::make_unique<PosixOutput>(spec, std::move(mine), std::move(together));
 }
 
 Result<std::unique_ptr<Input>> open(const FileSpec& spec) {
@@ -106,20 +174,64 @@ bool recognises(const fs::path& path) {
 }  // namespace
 
 Entry posix_entry() {
-  return {.name = "posix",
-          .summary = "plain file + FILE.json, written by pwrite(2)",
-          .options = {{.name = "alignment",
-                       .kind = Option::Kind::bytes,
-                       .fallback = "1",
-                       .help = "each array starts at a multiple of this",
-                       .least = 1,
-                       .most = std::int64_t{1} << 40}},
-          .extensions = {".dat", ".raw", ".bin"},
-          .companions = {sidecar_suffix},
-          .keeps_books_only = true,
-          .create = create,
-          .open = open,
-          .recognises = recognises};
+  return {
+      .name = "posix",
+      .summary = "plain file + FILE.json, written by pwrite(2)",
+      .options = {{.name = "alignment",
+                   .kind = Option::Kind::bytes,
+                   .fallback = "1",
+                   .help = "each array starts at a multiple of this",
+                   .least = 1,
+                   .most = std::int64_t{1} << 40},
+                  {.name = "collective",
+                   .kind = Option::Kind::word,
+                   .fallback = "off",
+                   .help = "whether the writers, I/O servers too, exchange data before they touch the file",
+                   .words = {"off", "auto", "two-phase", "segmented", "direct"}},
+                  {.name = "agg",
+                   .kind = Option::Kind::boolean,
+                   .fallback = "no",
+                   .help = "collective: order of aggregators that knows the striping"},
+                  {.name = "rr",
+                   .kind = Option::Kind::boolean,
+                   .fallback = "no",
+                   .help = "collective: aggregators round-robin over nodes"},
+                  {.name = "req",
+                   .kind = Option::Kind::integer,
+                   .fallback = "0",
+                   .help = "collective: requests per storage target and step; 0: no throttling",
+                   .least = 0,
+                   .most = INT32_MAX},
+                  {.name = "cb_nodes",
+                   .kind = Option::Kind::integer,
+                   .fallback = "0",
+                   .help = "collective: number of aggregators; 0: as many as suit",
+                   .least = 0,
+                   .most = INT32_MAX},
+                  {.name = "cb_buffer_size",
+                   .kind = Option::Kind::bytes,
+                   .fallback = "0",
+                   .help = "collective: bytes an aggregator takes in one cycle; 0: as many as suit",
+                   .least = 0,
+                   .most = 1 << 30},
+                  {.name = "striping_unit",
+                   .kind = Option::Kind::bytes,
+                   .fallback = "0",
+                   .help = "collective: bytes of a stripe; 0: ask the file system",
+                   .least = 0,
+                   .most = std::int64_t{1} << 40},
+                  {.name = "striping_factor",
+                   .kind = Option::Kind::integer,
+                   .fallback = "1",
+                   .help = "collective: number of storage targets",
+                   .least = 1,
+                   .most = INT32_MAX}},
+      .extensions = {".dat", ".raw", ".bin"},
+      .companions = {sidecar_suffix},
+      .keeps_books_only = true,
+      .create = create,
+      .open = open,
+      .recognises = recognises};
 }
 
 }  // namespace weir::backends

@@ -197,6 +197,21 @@ Status State::start_thread() {
   return {};
 }
 
+// The plan's limit of requests holds for whoever writes the file, ranks or servers, where the backend can
+// keep to it.
+void State::apply_throttle(const std::string& path, files::CreateOptions& wanted) const {
+  if (plan_.throttle.requests_per_target == 0) return;
+  const auto entry = files::backend_for(path, wanted, !comm_.is_serial());
+  if (!entry) return;  // said when the file is created
+  const auto has = [&](std::string_view name) {
+    return std::any_of((*entry)->options.begin(), (*entry)->options.end(),
+                       [&](const Option& option) { return option.name == name; });
+  };
+  if (!has("req") || !has("collective")) return;
+  wanted.options.insert({"req", std::to_string(plan_.throttle.requests_per_target)});
+  wanted.options.insert({"collective", "auto"});
+}
+
 Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileOptions& options) {
   files::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync};
   if (wanted.backend.empty() && !plan_.backend.name.empty()) {
@@ -204,6 +219,7 @@ Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileO
     // What the program says about its backend's options holds; the plan fills in the rest.
     wanted.options.insert(plan_.backend.options.begin(), plan_.backend.options.end());
   }
+  apply_throttle(path, wanted);
   if (ended_)
     return in(Result<std::unique_ptr<Sink>>(fail(ErrorCode::state, "the session has ended")), "create", path);
   if (!conduit_ || options.policy == Policy::synchronous) {

@@ -1,0 +1,62 @@
+// Whoever writes a plain file, the ranks themselves, a thread or I/O servers: layout of aggregators,
+// throttling and file domains apply to them, and the file is the same.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/file.hpp"
+#include "core/options.hpp"
+#include "support.hpp"
+
+namespace weir::test {
+namespace {
+
+using testing::HasSubstr;
+
+// Columns: every rank has a part of every line.
+void write_columns(const std::string& path, const OptionMap& options) {
+  const Extent shape = {40, 37};
+  const Box mine = part_of(shape, 1, world_rank(), world_size());
+  File out = session().create(path, {.backend = "posix", .options = options});
+  for (int step = 0; step < 3; ++step) {
+    const auto data = values_of<double>(shape, mine, step);
+    out.write("T", data, {.shape = shape, .offset = mine.offset, .count = mine.count, .step = step}).wait();
+  }
+  out.close();
+}
+
+TEST(Writers, AggregateAlikeInAllModes) {
+  const SharedFolder folder;
+  write_columns(folder / "plain.dat", {});
+  MPI_Barrier(world());
+  const std::string plain = read_text(folder / "plain.dat").value();
+  ASSERT_EQ(plain.size(), 40U * 37 * 8 * 3);
+  const std::vector<OptionMap> all = {
+      {{"collective", "auto"}},
+      {{"collective", "two-phase"}, {"cb_nodes", "2"}, {"cb_buffer_size", "4KiB"}},
+      {{"collective", "two-phase"},
+       {"req", "1"},
+       {"rr", "yes"},
+       {"agg", "yes"},
+       {"striping_unit", "1000"},
+       {"striping_factor", "3"}},
+      {{"collective", "segmented"}, {"req", "1"}},
+      {{"collective", "direct"}, {"req", "1"}}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string path = folder / ("file" + std::to_string(i) + ".dat");
+    write_columns(path, all[i]);
+    MPI_Barrier(world());
+    EXPECT_TRUE(read_text(path).value() == plain) << "options " << i;
+  }
+}
+
+TEST(Writers, WrongSettingsAreRefusedOnAllRanks) {
+  const SharedFolder folder;
+  const auto failure = [&](const OptionMap& options) {
+    return common_failure([&] { write_columns(folder / "f.dat", options); });
+  };
+  EXPECT_THAT(failure({{"collective", "perhaps"}}), HasSubstr("collective"));
+  EXPECT_THAT(failure({{"collective", "auto"}, {"req", "-1"}}), HasSubstr("req"));
+}
+
+}  // namespace
+}  // namespace weir::test
