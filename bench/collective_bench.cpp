@@ -10,6 +10,7 @@
 // tools/vcluster run -n 16 -- build/bench/collective_bench.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,11 +112,22 @@ Rows pieces_of(const std::string& pattern, std::uint64_t bytes) {
   return builder.take();
 }
 
-double seconds_of_slowest(const std::function<void()>& body) {
+double cpu_seconds() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double seconds_of_slowest(double& cpu, const std::function<void()>& body) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
+  const double cpu_start = cpu_seconds();
   body();
   double seconds = MPI_Wtime() - start;
+  cpu += cpu_seconds() - cpu_start;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return seconds;
 }
@@ -223,6 +235,7 @@ void run_pattern(const Arguments& arguments, const std::string& pattern, Json& r
   names.insert(names.begin(), "mpi-io");
   std::map<std::string, std::array<Series, 2>> series;
   std::map<std::string, collective::Accounting> accounts;
+  std::map<std::string, double> cpu_of;  // seconds of all ranks, a round
   bool verified = true;
   for (int round = -1; round < arguments.rounds; ++round) {  // the first one warms up
     for (const std::string& name : names) {
@@ -234,17 +247,19 @@ void run_pattern(const Arguments& arguments, const std::string& pattern, Json& r
       else
         side = std::make_unique<WeirSide>(path, rows, end, name, arguments.team);
       double seconds[2] = {0, 0};
+      double cpu = 0;
       for (int step = 0; step < arguments.steps; ++step) {
         fill(data, step);
-        seconds[0] += seconds_of_slowest([&] { side->transfer(true, data, step); });
+        seconds[0] += seconds_of_slowest(cpu, [&] { side->transfer(true, data, step); });
       }
       for (int step = 0; step < arguments.steps; ++step) {
         std::fill(back.begin(), back.end(), std::byte{0});
-        seconds[1] += seconds_of_slowest([&] { side->transfer(false, back, step); });
+        seconds[1] += seconds_of_slowest(cpu, [&] { side->transfer(false, back, step); });
         fill(data, step);
         verified = verified && back == data;
       }
       if (round < 0) continue;
+      cpu_of[name] += cpu / arguments.rounds;
       for (int d = 0; d < 2; ++d)
         series[name][static_cast<std::size_t>(d)].mb_per_s.push_back(static_cast<double>(total) *
                                                                      arguments.steps / 1e6 / seconds[d]);
@@ -259,6 +274,7 @@ void run_pattern(const Arguments& arguments, const std::string& pattern, Json& r
     std::uint64_t sent = accounts[name].sent_between_nodes;
     MPI_Allreduce(MPI_IN_PLACE, phases.data(), collective::phase_count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &cpu_of[name], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     if (rank != 0) continue;
     Json row{{"pattern", pattern}, {"side", name}, {"verified", good == 1}};
     const char* directions[2] = {"write", "read"};
@@ -268,14 +284,16 @@ void run_pattern(const Arguments& arguments, const std::string& pattern, Json& r
                             {"quartiles", {own.at(0.25), own.at(0.75)}},
                             {"ratio", own.at(0.5) / series["mpi-io"][d].at(0.5)}};
     }
+    row["cpu_seconds"] = cpu_of[name];
     row["sent_between_nodes"] = sent;
     for (std::size_t i = 0; i < collective::phase_count; ++i)
       row["seconds"][std::string(to_string(static_cast<collective::Phase>(i)))] = phases[i];
     if (!arguments.json)
-      fmt::print("{:<14} {:<24} write {:8.1f} MB/s ({:5.2f}x)  read {:8.1f} MB/s ({:5.2f}x)  {}\n", pattern,
-                 name, row["write"]["mb_per_s"].get<double>(), row["write"]["ratio"].get<double>(),
-                 row["read"]["mb_per_s"].get<double>(), row["read"]["ratio"].get<double>(),
-                 good == 1 ? "verified" : "WRONG");
+      fmt::print(
+          "{:<14} {:<24} write {:8.1f} MB/s ({:5.2f}x)  read {:8.1f} MB/s ({:5.2f}x)  CPU {:6.3f} s  {}\n",
+          pattern, name, row["write"]["mb_per_s"].get<double>(), row["write"]["ratio"].get<double>(),
+          row["read"]["mb_per_s"].get<double>(), row["read"]["ratio"].get<double>(), cpu_of[name],
+          good == 1 ? "verified" : "WRONG");
     report.push_back(std::move(row));
   }
   std::fflush(stdout);

@@ -164,11 +164,11 @@ std::uint64_t suitable_buffer(bool shared_locks) {
 }
 
 std::uint64_t aggregator_memory(const Settings& settings) {
-  return 4 * settings.buffer;
+  return 6 * settings.buffer;  // four cycles under way between nodes, two buffers to sort in
 }
 
 std::uint64_t node_memory(const Settings& settings, std::uint32_t aggregators_on_node) {
-  return settings.buffer * (2 * std::uint64_t{aggregators_on_node} + 2);
+  return settings.buffer * (4 * std::uint64_t{aggregators_on_node} + 2);
 }
 
 Result<Settings> parse_configuration(std::string_view text, Settings base) {

@@ -65,7 +65,8 @@ void Exchange::prepare(std::uint32_t number) {
                     source.rows.bytes_before(boundaries[number]));
     if (source.node != team.node()) remote_bytes += sizes.back();
   }
-  std::byte* at = remote_bytes == 0 ? nullptr : tools_.buffers.at_least(number % 2, remote_bytes);
+  std::byte* at =
+      remote_bytes == 0 ? nullptr : tools_.buffers.at_least(number % cycles_under_way, remote_bytes);
   const std::uint32_t own = schedule_.message_of_cycle[number];
   std::byte* local = own == UINT32_MAX ? nullptr : ring_at(own);
   for (std::size_t s = 0; s < sizes.size();) {
@@ -129,7 +130,7 @@ void Exchange::idle(Phase phase, bool poll) {
 // What an idle rank is most likely waiting for.
 Phase Exchange::waiting_for(Phase io) const {
   for (std::uint32_t c = finished_; c < started_; ++c)
-    if (cycles_[c % 2].job) return io;
+    if (cycles_[c % cycles_under_way].job) return io;
   if (tools_.tokens.waits()) return Phase::token;
   if (carried_done_ < carried_begun_) return Phase::between_nodes;
   for (const Cycle& cycle : cycles_)

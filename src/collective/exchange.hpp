@@ -27,14 +27,17 @@
 
 namespace weir::collective {
 
-// Buffers of an aggregator, kept from call to call: two for cycles on their way between nodes.
+inline constexpr std::uint32_t cycles_under_way =
+    4;  // of one aggregator; aggregation::aggregator_memory() counts them
+
+// Buffers of an aggregator, kept from call to call, for cycles on their way between nodes.
 class CycleBuffers {
  public:
   std::byte* at_least(std::uint32_t which, std::uint64_t bytes);
 
  private:
-  std::unique_ptr<std::byte[]> data_[2];
-  std::uint64_t bytes_[2] = {0, 0};
+  std::unique_ptr<std::byte[]> data_[cycles_under_way];
+  std::uint64_t bytes_[cycles_under_way] = {};
 };
 
 struct ExchangeTools {
@@ -76,8 +79,10 @@ class Exchange {
   };
 
   void prepare(std::uint32_t cycle);
-  Cycle& state(std::uint32_t cycle) { return cycles_[cycle % 2]; }
+  Cycle& state(std::uint32_t cycle) { return cycles_[cycle % cycles_under_way]; }
   void start_job(std::uint32_t cycle, FileIo::Direction direction, bool alone);
+  // Several cycles may wait for the worker, but a token is for one.
+  bool may_start() const { return started_ == finished_ || !schedule_.decision.steps.throttled(); }
   std::uint32_t group_of_node(std::uint32_t node) const;
   bool all_done(std::vector<MPI_Request>& requests) const;
   void idle(Phase phase, bool poll);
@@ -117,7 +122,7 @@ class Exchange {
   std::uint32_t started_ = 0;   // whose I/O was started
   std::uint32_t finished_ = 0;  // that are over
   std::uint32_t released_ = 0;  // read: whose buffers are free again
-  Cycle cycles_[2];
+  Cycle cycles_[cycles_under_way];
   std::vector<std::uint32_t> carried_;  // messages that this rank carries to or from another node
   std::size_t carried_begun_ = 0;
   std::size_t carried_done_ = 0;

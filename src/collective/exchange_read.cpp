@@ -32,17 +32,16 @@ Status Exchange::read() {
 // Reads the next cycle as soon as there are buffers for it here, room for it in the ring, and a token.
 bool Exchange::read_cycles() {
   bool got_on = false;
-  if (begun_ == started_ && begun_ < total_cycles_ && begun_ < released_ + 2) {
-    prepare(begun_++);
-    got_on = true;
-  }
-  if (started_ < begun_ && started_ == finished_) {
-    const std::uint32_t own = schedule_.message_of_cycle[started_];
-    if ((own == UINT32_MAX || has_room(own)) && tools_.tokens.may_touch(started_)) {
-      const bool alone = total_cycles_ == 1 && carried_.empty();
-      start_job(started_++, FileIo::Direction::read, alone);
-      got_on = true;
+  while (started_ < total_cycles_ && may_start()) {
+    if (begun_ == started_) {
+      if (begun_ == released_ + cycles_under_way) break;
+      prepare(begun_++);
     }
+    const std::uint32_t own = schedule_.message_of_cycle[started_];
+    if ((own != UINT32_MAX && !has_room(own)) || !tools_.tokens.may_touch(started_)) break;
+    const bool alone = total_cycles_ == 1 && carried_.empty();
+    start_job(started_++, FileIo::Direction::read, alone);
+    got_on = true;
   }
   return got_on;
 }
@@ -50,7 +49,7 @@ bool Exchange::read_cycles() {
 // Hands on what was read: to this node through the ring, to others by message.
 bool Exchange::send_cycles() {
   bool got_on = false;
-  if (finished_ < started_ && state(finished_).done.load(std::memory_order_acquire)) {
+  while (finished_ < started_ && state(finished_).done.load(std::memory_order_acquire)) {
     Cycle& cycle = state(finished_);
     if (status_ && !cycle.status) status_ = cycle.status;
     cycle.job = false;

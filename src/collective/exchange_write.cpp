@@ -22,9 +22,9 @@ Status Exchange::write() {
       idle_rounds_ = 0;
       continue;
     }
-    const bool poll =
-        carried_done_ < carried_begun_ || tools_.tokens.polls() ||
-        std::any_of(cycles_, cycles_ + 2, [](const Cycle& cycle) { return !cycle.requests.empty(); });
+    const bool poll = carried_done_ < carried_begun_ || tools_.tokens.polls() ||
+                      std::any_of(cycles_, cycles_ + cycles_under_way,
+                                  [](const Cycle& cycle) { return !cycle.requests.empty(); });
     idle(waiting_for(Phase::write), poll);
   }
   tools_.tokens.finish();
@@ -84,7 +84,7 @@ bool Exchange::carry_out() {
 // aggregated stepwise.
 bool Exchange::receive_cycles() {
   bool got_on = false;
-  while (begun_ < total_cycles_ && begun_ < finished_ + 2) {
+  while (begun_ < total_cycles_ && begun_ < finished_ + cycles_under_way) {
     prepare(begun_++);
     got_on = true;
   }
@@ -110,20 +110,21 @@ bool Exchange::receive_cycles() {
 // Starts the I/O of cycles that are complete and allowed, and ends that of those that are done.
 bool Exchange::write_cycles() {
   bool got_on = false;
-  if (started_ < begun_) {
+  while (started_ < begun_) {
     Cycle& cycle = state(started_);
     const std::uint32_t own = schedule_.message_of_cycle[started_];
     const bool here = cycle.posted == cycle.remotes.size() && all_done(cycle.requests) &&
                       (own == UINT32_MAX || tools_.team.all_given(base_ + own + 1));
-    // One cycle at the file at a time: its scratch memory and its runs are used by the worker.
-    if (here && started_ == finished_ && tools_.tokens.may_touch(started_)) {
-      const bool alone = next_ == messages_ && carried_done_ == carried_.size() && begun_ == total_cycles_ &&
+    if (here && may_start() && tools_.tokens.may_touch(started_)) {
+      const bool alone = next_ == messages_ && carried_done_ == carried_.size() && started_ == finished_ &&
                          started_ + 1 == total_cycles_;
       start_job(started_++, FileIo::Direction::write, alone);
       got_on = true;
+    } else {
+      break;
     }
   }
-  if (finished_ < started_ && state(finished_).done.load(std::memory_order_acquire)) {
+  while (finished_ < started_ && state(finished_).done.load(std::memory_order_acquire)) {
     if (status_ && !state(finished_).status) status_ = state(finished_).status;
     state(finished_).job = false;
     tools_.tokens.pass(finished_++);

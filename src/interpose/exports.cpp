@@ -90,7 +90,7 @@ using namespace weir::interpose;
 // WEIR_CONTROL(name, parameters, arguments, role): the calls that move no data.
 #define WEIR_CONTROL_AS(symbol, parameters, arguments, role)          \
   WEIR_EXPORT int symbol parameters {                                 \
-    using Function = int(*) parameters;                               \
+    using Function = decltype(&symbol);                               \
     static const Function function = find_next_as<Function>(#symbol); \
     if (!active || inside) return function arguments;                 \
     const auto carry_out = [&] { return function arguments; };        \

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -48,10 +49,19 @@ int error_code_of(const Failure& failure) {
   if (message.size() >= MPI_MAX_ERROR_STRING) message.resize(MPI_MAX_ERROR_STRING - 1);
   const std::lock_guard lock(mutex);
   if (const auto found = known.find(message); found != known.end()) return found->second;
-  int code = MPI_SUCCESS;
-  if (known.size() >= most_codes || PMPI_Add_error_code(error_class, &code) != MPI_SUCCESS ||
-      PMPI_Add_error_string(code, message.c_str()) != MPI_SUCCESS)
-    return error_class;
+  int code = error_class;
+  if (known.size() >= most_codes) return code;
+#if defined(OPEN_MPI)
+  int added = MPI_SUCCESS;
+  if (PMPI_Add_error_code(error_class, &added) == MPI_SUCCESS &&
+      PMPI_Add_error_string(added, message.c_str()) == MPI_SUCCESS)
+    code = added;
+#else
+  // MPICH 4.0 has no words for codes that are added to its own classes: they are printed instead.
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) std::fprintf(stderr, "%s\n", message.c_str());
+#endif
   known.emplace(std::move(message), code);
   return code;
 }

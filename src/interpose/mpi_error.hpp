@@ -12,7 +12,8 @@ namespace weir::interpose {
 
 int error_class_of(const Failure& failure);
 
-// An error code of that class with the failure's message. The same message gives the same code.
+// An error code of that class with the failure's message; where the MPI library cannot carry one, the class
+// itself, and rank 0 prints the message. The same message gives the same code.
 int error_code_of(const Failure& failure);
 
 // Tells the file's error handler, as MPI does; MPI_FILE_NULL stands for files that are not open. Returns the

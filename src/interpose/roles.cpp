@@ -136,7 +136,7 @@ int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
   const Inside now;
   std::optional<Service::Opening> opening;
   if (roles->service && comm != MPI_COMM_NULL) {
-    auto prepared = serve([&](Service& service) { return service.prepare(comm, info); });
+    auto prepared = serve([&](Service& service) { return service.prepare(comm, info, name, mode); });
     if (!prepared) {
       complain(prepared.error().message());
       return raise(MPI_FILE_NULL, error_code_of(prepared.error()));

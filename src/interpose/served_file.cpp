@@ -16,15 +16,6 @@ namespace weir::interpose {
 
 namespace {
 
-// "ufs:/scratch/file" names a driver of the MPI library before the file.
-std::string without_driver(const std::string& name) {
-  static constexpr std::array drivers = {
-      "ufs:", "nfs:", "lustre:", "gpfs:", "panfs:", "pvfs2:", "testfs:", "xfs:"};
-  for (const std::string_view driver : drivers)
-    if (name.compare(0, driver.size(), driver) == 0) return name.substr(driver.size());
-  return name;
-}
-
 Result<Descriptor> open_for(const std::string& path, int mode) {
   if ((mode & MPI_MODE_SEQUENTIAL) != 0)
     return fail(ErrorCode::unsupported, "the file is open in sequential mode");
@@ -36,6 +27,14 @@ Result<Descriptor> open_for(const std::string& path, int mode) {
 }
 
 }  // namespace
+
+std::string without_driver(const std::string& name) {
+  static constexpr std::array drivers = {
+      "ufs:", "nfs:", "lustre:", "gpfs:", "panfs:", "pvfs2:", "testfs:", "xfs:"};
+  for (const std::string_view driver : drivers)
+    if (name.compare(0, driver.size(), driver) == 0) return name.substr(driver.size());
+  return name;
+}
 
 Result<std::unique_ptr<ServedFile>> ServedFile::open(mpi::Comm comm, MPI_File handle, const std::string& name,
                                                      int mode, const aggregation::Settings& settings,

@@ -16,6 +16,9 @@
 
 namespace weir::interpose {
 
+// "ufs:/scratch/file" names a driver of the MPI library before the file.
+std::string without_driver(const std::string& name);
+
 class ServedFile {
  public:
   // Opens it for the collective I/O. Fails, on all ranks alike, if any of them cannot. COLLECTIVE.

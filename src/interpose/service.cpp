@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "aggregation/file_system.hpp"
 #include "core/options.hpp"
 #include "interpose/plan_settings.hpp"
 #include "interpose/served_file.hpp"
@@ -36,7 +37,7 @@ Service::Service(Status environment) : state_(std::make_unique<State>()) {
 }
 Service::~Service() = default;
 
-Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info) {
+Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const char* name, int mode) {
   Opening opening{.comm = mpi::Comm::duplicate(comm), .hints = read_hints(info)};
   auto settings = [&]() -> Result<aggregation::Settings> {
     WEIR_TRY(state_->environment);
@@ -47,6 +48,10 @@ Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info) {
   std::string said;
   for (const auto& [key, value] : opening.hints) said += fmt::format("{}={} ", key, value);
   WEIR_TRY(mpi::same_everywhere(opening.comm, said, "the hints of MPI_File_open"));
+  // What goes wrong here goes wrong again in MPI_File_open, which has the words for it.
+  const bool makes = (mode & MPI_MODE_CREATE) != 0 && (mode & MPI_MODE_EXCL) == 0;
+  if (makes && opening.settings.striping.known() && opening.comm.rank() == 0)
+    (void)aggregation::create_striped(without_driver(name), opening.settings.striping);
   return opening;
 }
 

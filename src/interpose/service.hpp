@@ -38,7 +38,7 @@ class Service {
     Hints hints;
     aggregation::Settings settings;
   };
-  Result<Opening> prepare(MPI_Comm comm, MPI_Info info);
+  Result<Opening> prepare(MPI_Comm comm, MPI_Info info, const char* name, int mode);
   void opened(Opening opening, MPI_File file, const char* name, int mode, bool succeeded);
   void closing(MPI_File file);
 

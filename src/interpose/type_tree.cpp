@@ -91,7 +91,7 @@ Result<pattern::Datatype> build(const TypeTree& tree) {
   }
   List integers(tree.integers);
   List addresses(tree.addresses);
-  const auto built = [&]() -> Result<Datatype> {
+  auto built = [&]() -> Result<Datatype> {
     if (tree.combiner != MPI_COMBINER_STRUCT && of.size() != 1)
       return fail(ErrorCode::unsupported, fmt::format("a data type is made of {} others", of.size()));
     switch (tree.combiner) {

@@ -40,8 +40,12 @@ void expect(int code, std::initializer_list<int> classes, const std::string& wor
   bool known = false;
   for (const int wanted : classes) known = known || wanted == error_class;
   if (!known) give_up("error class " + std::to_string(error_class) + ": " + words_of(code));
+#if defined(OPEN_MPI)  // elsewhere they are on standard error
   if (words_of(code).find(words) == std::string::npos)
     give_up("'" + words_of(code) + "' does not name '" + words + "'");
+#else
+  (void)words;
+#endif
 }
 
 void count_errors(MPI_File*, int*, ...) {
