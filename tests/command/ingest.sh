@@ -47,6 +47,7 @@ expect 0 '3 jobs, 3 nodes, topology small' "$weir" store show a.db
 expect 0 '4711 +ada +wave +completed +4 +2019-08-01T03:00:00Z +0:10:00' "$weir" store jobs a.db
 expect 0 '"configuration": "T:agg=1,rr=1,req=8"' "$weir" store jobs a.db --json
 expect 0 'ada' env WEIR_STORE=a.db "$weir" store jobs --user ada
+expect 1 'mine/weir/jobs.db' env -u WEIR_STORE XDG_DATA_HOME="$PWD/mine" "$weir" store jobs
 
 # Prometheus: a file, a page of this machine, and no other machine's.
 expect 0 'metrics.txt:4: ' "$weir" ingest --store a.db --prometheus "$data/metrics.txt"

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "job_store.hpp"
 #include "store_work.hpp"
 
 namespace weir::cli {
@@ -14,12 +15,15 @@ void add_store_command(CLI::App& app, Context& context) {
   const auto add = [&](const char* name, const char* what, Status (*work)(const StoreRequest&)) {
     CLI::App* sub = store->add_subcommand(name, what);
     sub->add_option("store,--store", request->store,
-                    "The store: a file, or postgresql://... (else $WEIR_STORE)")
-        ->option_text("FILE|URL")
-        ->envname("WEIR_STORE")
-        ->required();
+                    "The store: a file, or postgresql://... (else $WEIR_STORE, else the user's own)")
+        ->option_text("FILE|URL");
     sub->add_flag("--json", request->json, "Print JSON");
-    sub->callback([request, work, &context] { context.exit_code = report(work(*request)); });
+    sub->callback([request, work, &context] {
+      context.exit_code = report([&]() -> Status {
+        WEIR_ASSIGN(request->store, store_location(request->store));
+        return work(*request);
+      }());
+    });
     return sub;
   };
   add("show", "What is in it: jobs, nodes, counters, times, size", store_show)
