@@ -140,7 +140,8 @@ class Joint {
   static bool less(double a, double b) { return a < b - 1e-9 * std::abs(b); }
   static bool equal(double a, double b) { return !less(a, b) && !less(b, a); }
   bool better(Candidate& a, Candidate& b) const {
-    if (!has_shuffle_ || uniform_) return less(a.matrix, b.matrix);
+    const bool too_large_to_ask = !shuffle_first_ && big();
+    if (!has_shuffle_ || uniform_ || too_large_to_ask) return less(a.matrix, b.matrix);
     if (!shuffle_first_ && !equal(a.matrix, b.matrix)) return a.matrix < b.matrix;
     judge_shuffle(a);
     judge_shuffle(b);
