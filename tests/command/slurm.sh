@@ -89,7 +89,7 @@ cat > where <<'APP'
 echo "rank $SLURM_PROCID on $SLURMD_NODENAME"
 APP
 chmod +x where
-plan=(plan --grid 2x2 --permute 3 --hosts 's[0-1]' --platform 2x2)
+plan=(plan --grid 2x2 --permute 4 --hosts 's[0-1]' --platform 2x2)
 "$weir" "${plan[@]}" --emit slurm > launch.sh || { echo 'FAILED: no launch script'; exit 1; }
 wanted=$("$weir" "${plan[@]}" --emit openmpi-seq | grep -v '#' | awk '{ print "rank " NR - 1 " on " $1 }')
 timeout 100 sh launch.sh "$work/where" > srun.out 2> srun.err
