@@ -87,7 +87,9 @@ find_library(WEIR_SCOTCH_ERROR_LIBRARY scotcherr)
 if(WEIR_SCOTCH_INCLUDE AND WEIR_SCOTCH_LIBRARY AND WEIR_SCOTCH_ERROR_LIBRARY)
   add_library(weir_scotch_library INTERFACE)
   target_include_directories(weir_scotch_library SYSTEM INTERFACE ${WEIR_SCOTCH_INCLUDE})
-  target_link_libraries(weir_scotch_library INTERFACE ${WEIR_SCOTCH_LIBRARY} ${WEIR_SCOTCH_ERROR_LIBRARY})
+  # Only for what calls it: libweir.so holds no placement algorithm, and must not need Scotch where it is installed.
+  target_link_libraries(weir_scotch_library INTERFACE -Wl,--push-state,--as-needed ${WEIR_SCOTCH_LIBRARY}
+    ${WEIR_SCOTCH_ERROR_LIBRARY} -Wl,--pop-state)
   set(WEIR_HAVE_SCOTCH TRUE)
 endif()
 

@@ -1,7 +1,8 @@
 // Placement algorithms by name: from who talks to whom, and the machine, to a core for every rank. One file
 // each; this is their table.
 //
-// An algorithm is a pure function of its problem: the same problem gives the same placement everywhere.
+// An algorithm is a pure function of its problem: the same problem gives the same placement everywhere. Only
+// the Scotch library, which works with several threads, may find another one of about the same worth.
 //
 // Threads: plain functions of their arguments. LOCAL.
 #pragma once

@@ -4,7 +4,7 @@
 // file domain. A good placement for the first can be a bad one for the second unless the aggregators are
 // chosen with it. So several starts are made, improved by moves and exchanges, given the file domains that
 // suit them, and the best is kept. `joint` compares the application matrix first and the shuffle where it is
-// equal; `joint-shuffle` the other way round. Starts:
+// equal, or as good as equal in a small problem; `joint-shuffle` the other way round. Starts:
 // - the ranks as they are, filling nodes;
 // - the ranks in the line that the matrix gives, filling nodes; and the same line cut where it costs least;
 // - groups that grow rank by rank, and those of TreeMatch;
@@ -140,7 +140,8 @@ class Joint {
   static bool less(double a, double b) { return a < b - 1e-9 * std::abs(b); }
   static bool equal(double a, double b) { return !less(a, b) && !less(b, a); }
   bool better(Candidate& a, Candidate& b) const {
-    if (!has_shuffle_ || uniform_) return less(a.matrix, b.matrix);
+    const bool too_large_to_ask = !shuffle_first_ && big();
+    if (!has_shuffle_ || uniform_ || too_large_to_ask) return less(a.matrix, b.matrix);
     if (!shuffle_first_ && !equal(a.matrix, b.matrix)) return a.matrix < b.matrix;
     judge_shuffle(a);
     judge_shuffle(b);
@@ -254,10 +255,33 @@ Placed run(const PlacementProblem& problem, bool shuffle_first) {
   return placed;
 }
 
+// Whether to take the placement that the shuffle prefers all the same: it sends less between nodes in the
+// shuffle, its objective is no worse than that of any simple algorithm, and what it loses in the application
+// matrix is next to nothing.
+bool shuffle_wins(const PlacementProblem& problem, const Placed& by_matrix, const Placed& by_shuffle) {
+  constexpr double next_to_nothing = 1e-4, rounding = 1 + 1e-9;
+  const Forecast matrix = forecast(problem, by_matrix), shuffle = forecast(problem, by_shuffle);
+  if (shuffle.shuffle_cross_node_share >= matrix.shuffle_cross_node_share ||
+      shuffle.cross_node_share > matrix.cross_node_share + next_to_nothing)
+    return false;
+  for (const auto simple : {place_byslot, place_setmatchg, place_treematch}) {
+    const auto other = simple(problem, {});
+    if (other && shuffle.objective > forecast(problem, *other).objective * rounding) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<Placed> place_joint(const PlacementProblem& problem, const AlgorithmOptions&) {
-  return run(problem, false);
+  Placed placed = run(problem, false);
+  // Both ways cost twice, which is nothing for small problems.
+  constexpr std::uint64_t small = 65'536;
+  if (problem.shuffle == nullptr || problem.shuffle->entries() > small) return placed;
+  Placed other = run(problem, true);
+  if (!shuffle_wins(problem, placed, other)) return placed;
+  other.note = "the shuffle decided: the application matrix loses next to nothing by it";
+  return other;
 }
 
 Result<Placed> place_joint_shuffle(const PlacementProblem& problem, const AlgorithmOptions&) {

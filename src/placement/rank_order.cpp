@@ -98,7 +98,11 @@ Numbers order_ranks(const pattern::SparseMatrix& matrix) {
     // Where a first walk ends is an end of the line, and the right place to start from.
     trial.clear();
     grow(matrix, class_of, rank, frontier, seen, 1, trial);
+    const auto first = static_cast<std::ptrdiff_t>(order.size());
     grow(matrix, class_of, trial.back(), frontier, seen, 2, order);
+    // Either way round is as good; the lower end first leaves ranks in order where they are.
+    if (order.back() < order[static_cast<std::size_t>(first)])
+      std::reverse(order.begin() + first, order.end());
   }
   return order;
 }

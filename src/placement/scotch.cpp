@@ -85,7 +85,7 @@ Result<Placed> place_scotch(const PlacementProblem& problem, const AlgorithmOpti
   if ((alike ? SCOTCH_archCmplt(&architecture.value, count)
              : SCOTCH_archCmpltw(&architecture.value, count, loads.data())) != 0)
     return failed("take the machine");
-  SCOTCH_randomReset();  // the same problem, the same placement
+  SCOTCH_randomReset();  // as far as its threads allow: the same problem, the same placement
   std::vector<SCOTCH_Num> part(problem.ranks);
   if (SCOTCH_graphMap(&graph.value, &architecture.value, &strategy.value, part.data()) != 0)
     return failed("map the ranks");

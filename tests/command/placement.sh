@@ -26,7 +26,7 @@ expect() {
 }
 
 # Every algorithm side by side: the joint placement is best in each figure.
-expect 0 'chosen: joint-shuffle' "$weir" plan --grid 16x16 --permute 7 --platform 8x48 --algorithms all --json out.json --svg out.svg
+expect 0 'chosen: joint' "$weir" plan --grid 16x16 --permute 7 --platform 8x48 --algorithms all --json out.json --svg out.svg
 grep -q '</svg>' out.svg || failed 'no picture'
 python3 - out.json <<'PY' || failed 'figures of the comparison'
 import json, sys
@@ -42,6 +42,7 @@ for name, row in rows.items():
         assert rows["joint-shuffle"]["shuffle_cross_node_share"] < row["shuffle_cross_node_share"], name
         assert rows["joint"]["shuffle_cross_node_share"] < row["shuffle_cross_node_share"], name
 assert rows["joint-shuffle"]["shuffle_cross_node_share"] == 0
+assert rows["joint"]["shuffle_cross_node_share"] == 0
 PY
 expect 0 'placement can gain nothing' "$weir" plan --bt 256 --platform 8x48
 expect 0 'before: byslot' "$weir" plan --grid 4x4x4 --platform 4x16
@@ -93,6 +94,9 @@ expect 2 "'a' is not in the topology" "$weir" platform show 1x4 --hosts a --topo
 echo nonsense > bad.conf
 expect 1 'bad.conf: .*line 1' "$weir" platform show 1x4 --topology bad.conf
 
+expect 2 'largest' "$weir" platform measure --largest 1
+expect 2 'seconds' "$weir" platform measure --seconds 0
+
 # For real: the placement of this machine, through its launcher.
 cat > where <<'APP'
 #!/bin/sh
@@ -122,7 +126,7 @@ vcluster=$source_root/tools/vcluster
 if [ "$MPI_FAMILY" = openmpi ] && "$MPIEXEC" --version | grep -q ' 4\.' && "$vcluster" check > /dev/null 2>&1; then
   export WEIR_VCLUSTER_STATE=$work/state
   "$vcluster" up 2x2 --name p$$ > /dev/null || failed 'vcluster up'
-  "$weir" plan --grid 2x2 --permute 3 --hosts "p$$-node[0-1]" --platform 2x2 --emit openmpi-seq > seq
+  "$weir" plan --grid 2x2 --permute 4 --hosts "p$$-node[0-1]" --platform 2x2 --emit openmpi-seq > seq
   wanted=$(grep -v '#' seq | awk '{ print "rank " NR - 1 " on " $1 }')
   got=$("$vcluster" run --name p$$ --mpi openmpi -n 4 --map-by seq --hostfile "$PWD/seq" -- "$PWD/where" | sed 's/ cpus.*//' | sort)
   [ "$wanted" = "$got" ] || failed "on the virtual cluster: wanted $wanted, got $got"

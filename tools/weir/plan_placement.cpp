@@ -198,6 +198,9 @@ Result<std::size_t> choose(const std::vector<Row>& rows, const PlacementArgument
       if (rows[i].choice.text == arguments.choose) return i;
     } else if (best == rows.size() || better(rows[i], rows[best], shuffle)) {
       best = i;
+    } else if (!better(rows[best], rows[i], shuffle) && rows[best].placed->node_of_domain.empty() &&
+               !rows[i].placed->node_of_domain.empty()) {
+      best = i;  // of equals the one that also says who aggregates
     }
   }
   if (best == rows.size()) {

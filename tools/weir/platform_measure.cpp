@@ -24,7 +24,7 @@ namespace weir::cli {
 namespace {
 
 bool under_launcher() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_PROCID"})
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_STEP_ID"})
     if (std::getenv(name) != nullptr) return true;
   return false;
 }
@@ -36,21 +36,27 @@ struct Seat {
   bool bound = false;
 };
 
-// Cores in the order in which they add a level: the first, one that shares a cache with it, and so on
-// outwards.
-Numbers useful_cores(const NodeType& type) {
+// The cores of which some hardware thread is in the list.
+Numbers cores_of(const NodeType& type, const Numbers& pus) {
   const NodeLookup lookup(type);
-  Numbers usable, chosen;
-  for (std::uint32_t core = 0; core < type.core_count(); ++core) {
-    const auto& pus = lookup.pus_of(core);
-    if (std::any_of(pus.begin(), pus.end(), [&](std::uint32_t pu) { return lookup.usable(pu); }))
-      usable.push_back(core);
-  }
-  if (usable.empty()) return usable;
-  chosen.push_back(usable[0]);
+  Numbers cores;
+  for (const std::uint32_t pu : pus)
+    if (const auto core = lookup.core_of(pu)) cores.push_back(*core);
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  return cores;
+}
+
+// Of these cores some, in the order in which they add a level: the first, one that shares a cache with it,
+// and so on outwards.
+Numbers useful_cores(const NodeType& type, const Numbers& cores) {
+  const NodeLookup lookup(type);
+  Numbers chosen;
+  if (cores.empty()) return chosen;
+  chosen.push_back(cores[0]);
   for (const Level level : {Level::cache, Level::numa, Level::package, Level::node}) {
-    for (const std::uint32_t core : usable) {
-      if (core == usable[0] || lookup.common_level(usable[0], core) != level) continue;
+    for (const std::uint32_t core : cores) {
+      if (core == cores[0] || lookup.common_level(cores[0], core) != level) continue;
       chosen.push_back(core);
       break;
     }
@@ -58,11 +64,10 @@ Numbers useful_cores(const NodeType& type) {
   return chosen;
 }
 
-std::uint32_t first_usable_pu(const NodeType& type, std::uint32_t core) {
-  const NodeLookup lookup(type);
-  for (const std::uint32_t pu : lookup.pus_of(core))
-    if (lookup.usable(pu)) return pu;
-  return lookup.pus_of(core).front();
+std::uint32_t first_pu(const NodeType& type, std::uint32_t core, const Numbers& usable) {
+  for (const std::uint32_t pu : type.cores[core].pus)
+    if (std::find(usable.begin(), usable.end(), pu) != usable.end()) return pu;
+  return type.cores[core].pus.front();
 }
 
 struct Sample {
@@ -150,20 +155,41 @@ struct Found {
   std::vector<Seat> seats;  // by rank
 };
 
+// A rank that its launcher has bound to a core stays there; the others take the useful cores of their node in
+// turn.
+Status take_seats(Found& found, const std::vector<std::string>& usable_by) {
+  std::vector<std::size_t> next(found.platform.nodes.size(), 0);
+  for (std::size_t i = 0; i < found.seats.size(); ++i) {
+    Seat& seat = found.seats[i];
+    const NodeType& type = found.platform.type_of(seat.node);
+    WEIR_ASSIGN(const Numbers pus, parse_numbers(usable_by[i]));
+    const Numbers cores = cores_of(type, pus);
+    if (cores.empty())
+      return fail(ErrorCode::io,
+                  fmt::format("rank {} on {} may use no core", i, found.platform.nodes[seat.node].name));
+    seat.bound = cores.size() == 1;
+    const Numbers useful = useful_cores(type, cores);
+    seat.core = seat.bound ? cores[0] : useful[next[seat.node]++ % useful.size()];
+  }
+  return {};
+}
+
 Result<Found> find_out() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   char host[256] = "localhost";
   if (::gethostname(host, sizeof host - 1) != 0 || !is_host_name(host)) std::strcpy(host, "localhost");
-  // A failure is agreed on: a rank that left alone would leave the others waiting.
-  const auto own = node_type_of_this_machine();
-  const auto types = gather(own ? node_type_of_this_machine()
-                                      .map([](const NodeType& type) {
-                                        Platform one{.node_types = {type}, .nodes = {{.name = "node"}}};
-                                        return platform_to_json(one).dump();
-                                      })
-                                      .value_or("")
-                                : "");
+  // The node whole, and what of it this rank may use: launchers bind ranks, which is no property of the node.
+  // A failure travels as an empty text: a rank that left alone would leave the others waiting.
+  auto own = node_type_of_this_machine();
+  std::string usable, whole;
+  if (own) {
+    usable = format_numbers(own->usable_pus());
+    own->unusable_pus.clear();
+    whole = platform_to_json({.node_types = {*own}, .nodes = {{.name = "node"}}}).dump();
+  }
+  const auto types = gather(whole);
+  const auto usable_by = gather(usable);
   const auto hosts = gather(host);
   Found found{.platform = {.name = "measured"}};
   std::map<std::string, std::uint32_t> type_number, node_number;
@@ -184,18 +210,12 @@ Result<Found> find_out() {
     }
     found.seats.push_back({.node = node_number[hosts[i]]});
   }
-  // The ranks of a node take the useful cores in turn.
-  std::vector<std::size_t> next(found.platform.nodes.size(), 0);
-  for (Seat& seat : found.seats) {
-    const Numbers cores = useful_cores(found.platform.type_of(seat.node));
-    if (cores.empty()) continue;
-    seat.core = cores[next[seat.node]++ % cores.size()];
-    seat.bound = true;
-  }
+  WEIR_TRY(take_seats(found, usable_by));
   const Seat& mine = found.seats[static_cast<std::size_t>(rank)];
   const bool bound =
-      mine.bound &&
-      bind_this_process({first_usable_pu(found.platform.type_of(mine.node), mine.core)}).has_value();
+      mine.bound ||
+      bind_this_process({first_pu(found.platform.type_of(mine.node), mine.core, *parse_numbers(usable))})
+          .has_value();
   const auto all_bound = gather(bound ? "1" : "0");
   for (std::size_t i = 0; i < found.seats.size(); ++i) found.seats[i].bound = all_bound[i] == "1";
   WEIR_TRY(check(found.platform));
@@ -286,7 +306,6 @@ Status measure(const MeasureArguments& arguments, std::uint64_t largest) {
     found.platform.links.push_back(
         {.level = one.level, .bytes_per_second = one.bandwidth(), .latency_seconds = one.latency()});
   if (rank != 0) return {};
-  // What a cgroup keeps from this run is not a property of the machine.
   if (!arguments.output.empty()) WEIR_TRY(save_platform(found.platform, arguments.output));
   print(found, list, arguments.json);
   return {};
@@ -294,7 +313,7 @@ Status measure(const MeasureArguments& arguments, std::uint64_t largest) {
 
 Status start_ranks(const MeasureArguments& arguments) {
   WEIR_ASSIGN(const NodeType type, node_type_of_this_machine());
-  const std::size_t useful = useful_cores(type).size();
+  const std::size_t useful = useful_cores(type, cores_of(type, type.usable_pus())).size();
   if (useful < 2 && arguments.ranks == 0) {
     return fail(ErrorCode::unsupported,
                 "this machine has a single core: there is nothing to measure within it",
