@@ -7,7 +7,7 @@
 // equal; `joint-shuffle` the other way round. Starts:
 // - the ranks as they are, filling nodes;
 // - the ranks in the line that the matrix gives, filling nodes; and the same line cut where it costs least;
-// - groups that grow rank by rank;
+// - groups that grow rank by rank, and those of TreeMatch;
 // - each rank to the node of the file domain that it feeds most.
 #include <algorithm>
 #include <cmath>
@@ -18,6 +18,7 @@
 #include "placement/algorithm.hpp"
 #include "placement/cut_order.hpp"
 #include "placement/domains.hpp"
+#include "placement/forecast.hpp"
 #include "placement/levels.hpp"
 #include "placement/rank_order.hpp"
 #include "placement/refine.hpp"
@@ -50,7 +51,8 @@ class Joint {
       : problem_(problem),
         machine_(*problem.machine),
         has_shuffle_(problem.shuffle != nullptr && problem.shuffle->entries() > 0),
-        shuffle_first_(shuffle_first && has_shuffle_) {
+        uniform_(has_shuffle_ && placement_cannot_help_shuffle(problem)),
+        shuffle_first_(shuffle_first && has_shuffle_ && !uniform_) {
     if (!has_shuffle_) return;
     // A weight so small that all of the lesser one together does not outweigh the least of the greater.
     if (shuffle_first_) {
@@ -72,7 +74,8 @@ class Joint {
     if (!big()) consider(fill_in_order(machine_, order_));
     consider(cut_in_order(machine_, *problem_.recorded, order_));
     consider(fill_in_order(machine_, identity()));
-    if (has_shuffle_ && !shuffle_first_) consider(feed_domains(true));
+    if (has_shuffle_ && !shuffle_first_ && !uniform_) consider(feed_domains(true));
+    if (auto grouped = place_treematch(problem_, {})) consider(std::move(grouped->assignment.node_of));
     // Lines can be cut well; what is no line grows better in all directions.
     if (!is_line()) {
       consider(grow_groups(machine_, *problem_.recorded, order_, machine_.largest_capacity()));
@@ -137,7 +140,7 @@ class Joint {
   static bool less(double a, double b) { return a < b - 1e-9 * std::abs(b); }
   static bool equal(double a, double b) { return !less(a, b) && !less(b, a); }
   bool better(Candidate& a, Candidate& b) const {
-    if (!has_shuffle_) return less(a.matrix, b.matrix);
+    if (!has_shuffle_ || uniform_) return less(a.matrix, b.matrix);
     if (!shuffle_first_ && !equal(a.matrix, b.matrix)) return a.matrix < b.matrix;
     judge_shuffle(a);
     judge_shuffle(b);
@@ -180,7 +183,7 @@ class Joint {
   void finish() {
     if (!has_shuffle_) return;
     judge_shuffle(*best_);
-    const int rounds = big() ? 0 : 3;
+    const int rounds = big() || uniform_ ? 0 : 3;
     for (int round = 0; round < rounds; ++round) {
       Candidate next = *best_;
       improve(next);
@@ -234,7 +237,7 @@ class Joint {
 
   const PlacementProblem& problem_;
   const Machine& machine_;
-  bool has_shuffle_, shuffle_first_;
+  bool has_shuffle_, uniform_, shuffle_first_;
   double matrix_weight_ = 1, shuffle_weight_ = 0;
   Numbers order_;
   double least_matrix_ = std::numeric_limits<double>::infinity();
@@ -243,7 +246,11 @@ class Joint {
 
 Placed run(const PlacementProblem& problem, bool shuffle_first) {
   Placed placed = Joint(problem, shuffle_first).place();
-  if (problem.shuffle == nullptr) placed.note = "without a pattern, only ranks are placed, not aggregators";
+  if (problem.shuffle == nullptr) {
+    placed.note = "without a pattern, only ranks are placed, not aggregators";
+  } else if (shuffle_first && placement_cannot_help_shuffle(problem)) {
+    placed.note = "every rank feeds every file domain alike: the application matrix decides";
+  }
   return placed;
 }
 

@@ -9,6 +9,7 @@
 #include "platform/hwloc_source.hpp"
 #include "platform/platform_json.hpp"
 #include "platform/sites.hpp"
+#include "platform/slurm_topology.hpp"
 #include "platform/xml_source.hpp"
 
 namespace weir {
@@ -72,6 +73,12 @@ Result<Platform> open_platform(const PlatformRequest& request) {
     WEIR_TRY(use_hosts(platform, hosts));
   }
   if (request.nodes != 0) WEIR_TRY(resize_nodes(platform, request.nodes));
+  if (!request.topology.empty()) {
+    WEIR_ASSIGN(const std::string text, read_text(request.topology));
+    WEIR_ASSIGN(const auto topology, in(parse_topology(text), "read", request.topology));
+    const bool take_nodes = given == 0 && platform.nodes.size() == 1;
+    WEIR_TRY(in(use_topology(platform, topology, take_nodes), "use", request.topology));
+  }
   WEIR_TRY(check(platform));
   return platform;
 }

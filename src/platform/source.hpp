@@ -18,6 +18,8 @@ struct PlatformRequest {
   std::string hosts;      // host_list.hpp
   std::string hostfile;
   std::uint64_t nodes = 0;  // so many nodes of the type; 0: as the source says
+  // Slurm's topology.conf (slurm_topology.hpp). Where nothing else says which nodes there are, its nodes.
+  std::string topology = {};
 };
 
 // The result passes check().

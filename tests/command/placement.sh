@@ -85,6 +85,14 @@ expect 2 "'elsewhere' is not in the platform" "$weir" plan --check-rankfile bad.
 "$weir" plan --grid 2x2 --platform 2x2 --emit openmpi-rankfile > good.ranks
 expect 0 '4 ranks' "$weir" plan --check-rankfile good.ranks --platform 2x2
 
+# Switches, as Slurm knows them.
+printf 'SwitchName=leaf0 Nodes=n[0-1]\nSwitchName=leaf1 Nodes=n[2-3]\nSwitchName=top Switches=leaf[0-1]\n' > topology.conf
+expect 0 'network: 3 switches' "$weir" platform show 1x4 --topology topology.conf
+expect 0 'chosen' "$weir" plan --grid 4x4 --platform 1x4 --topology topology.conf
+expect 2 "'a' is not in the topology" "$weir" platform show 1x4 --hosts a --topology topology.conf
+echo nonsense > bad.conf
+expect 1 'bad.conf: .*line 1' "$weir" platform show 1x4 --topology bad.conf
+
 # For real: the placement of this machine, through its launcher.
 cat > where <<'APP'
 #!/bin/sh
@@ -118,6 +126,11 @@ if [ "$MPI_FAMILY" = openmpi ] && "$MPIEXEC" --version | grep -q ' 4\.' && "$vcl
   wanted=$(grep -v '#' seq | awk '{ print "rank " NR - 1 " on " $1 }')
   got=$("$vcluster" run --name p$$ --mpi openmpi -n 4 --map-by seq --hostfile "$PWD/seq" -- "$PWD/where" | sed 's/ cpus.*//' | sort)
   [ "$wanted" = "$got" ] || failed "on the virtual cluster: wanted $wanted, got $got"
+  "$vcluster" run --name p$$ --mpi openmpi -n 4 --map-by node -- "$weir" platform measure --seconds 0.002 --largest 64KiB \
+    -o "$PWD/measured.json" > measured.txt 2>&1 || failed "measure: $(cat measured.txt)"
+  expect 0 '"level": "machine"' cat measured.json
+  expect 0 'machine' cat measured.txt
+  expect 0 "p$$-node1" "$weir" plan --grid 2x1 --platform measured.json --algorithms bynode --emit openmpi-seq
   grep -v '#' seq | sort -c 2> /dev/null && failed 'the reordered ranks are in order: nothing was tried'
   "$vcluster" down --name p$$ > /dev/null
 else

@@ -31,6 +31,8 @@ void add_mapping_options(CLI::App& command, MappingArguments& arguments) {
   command.add_option("--hosts", platform.hosts, "The nodes: a,b[1-3,07-09] (a Slurm node list works)")
       ->option_text("LIST");
   command.add_option("--hostfile", platform.hostfile, "The nodes, a line each")->option_text("FILE");
+  command.add_option("--topology", platform.topology, "Switches of the nodes: Slurm's topology.conf")
+      ->option_text("FILE");
   command
       .add_option("--platform", platform.platform,
                   "The machine: a known name, NODESxCORES[xTHREADS], or a .json or .xml file (default: this "

@@ -4,6 +4,9 @@
 #include <memory>
 
 #include "commands.hpp"
+#ifdef WEIR_WITH_MPI
+#include "platform_measure.hpp"
+#endif
 #include "platform/platform_json.hpp"
 #include "platform/render.hpp"
 #include "platform/sites.hpp"
@@ -64,6 +67,9 @@ void add_platform_command(CLI::App& app, Context& context) {
   sub->add_option("--hostfile", request.hostfile,
                   "The nodes, a line each: `node1 slots=4` (Open MPI) or `node1:4` (MPICH)")
       ->option_text("FILE");
+  sub->add_option("--topology", request.topology,
+                  "Switches: Slurm's topology.conf, or what `scontrol show topology` prints")
+      ->option_text("FILE");
   sub->add_option("--nodes", request.nodes, "That many nodes of the machine's type")
       ->option_text("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{most_nodes}));
@@ -76,9 +82,40 @@ void add_platform_command(CLI::App& app, Context& context) {
               "  weir platform show 8x48 --json > cluster.json  a description to edit\n"
               "  weir platform show cluster.json\n"
               "  weir platform show --hosts \"$SLURM_JOB_NODELIST\" --platform archer2\n"
+              "  weir platform show archer2 --topology /etc/slurm/topology.conf\n"
               "  lstopo --of xml > node.xml; weir platform show node.xml\n"
               "  weir platform show --synthetic 'pack:2 numa:2 core:8 pu:2'");
   sub->callback([arguments, &context] { context.exit_code = report(show(*arguments)); });
+
+#ifdef WEIR_WITH_MPI
+  CLI::App* measure = platform->add_subcommand(
+      "measure", "Measure bandwidth and latency between cores, packages and nodes, as a platform file");
+  const auto how = std::make_shared<MeasureArguments>();
+  measure->add_option("-o,--output", how->output, "Write the platform here (default: only print)")
+      ->option_text("FILE");
+  measure->add_option("-n,--ranks", how->ranks, "Ranks to start here (default: as many as are useful)")
+      ->option_text("N")
+      ->check(CLI::Range(2U, 1024U));
+  measure->add_option("--largest", how->largest, "The largest message")
+      ->option_text("SIZE")
+      ->capture_default_str();
+  measure->add_option("--seconds", how->seconds, "Time for each size and pair")
+      ->option_text("S")
+      ->check(CLI::Range(0.001, 10.0))
+      ->capture_default_str();
+  measure->add_flag("--json", how->json, "Print every figure as JSON");
+  measure->footer(
+      "Started alone, it starts ranks on this machine. Started by a launcher, it measures between the ranks "
+      "it finds: two\n"
+      "on a node at least, on several nodes for the network.\n"
+      "\n"
+      "Examples:\n"
+      "  weir platform measure -o node.json\n"
+      "  mpirun --map-by node -n 8 weir platform measure -o cluster.json\n"
+      "  srun --nodes=2 --ntasks-per-node=4 weir platform measure -o cluster.json\n"
+      "  tools/vcluster run --mpi openmpi -n 4 -- weir platform measure -o cluster.json");
+  measure->callback([how, &context] { context.exit_code = report(measure_platform(*how)); });
+#endif
 }
 
 }  // namespace weir::cli
