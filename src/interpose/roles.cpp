@@ -1,6 +1,7 @@
 #include "interpose/roles.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "interpose/mpi_error.hpp"
 #include "interpose/next.hpp"
@@ -32,19 +34,19 @@ struct Roles {
 // Never destroyed: a program may call MPI after its destructors have run.
 Roles* roles = nullptr;
 
-// Whether the program's MPI library is the one this library was built for. Handles of another one mean
-// nothing to us.
+// Whether the program's MPI library is the one this library was built for: handles of another one mean
+// nothing to us, and may be of another size. Both libraries are loaded then, ours behind the program's.
+// Nothing of them may be called yet.
 bool library_matches() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  const auto version =
-      reinterpret_cast<decltype(&PMPI_Get_library_version)>(::dlsym(RTLD_NEXT, "MPI_Get_library_version"));
-  if (version == nullptr) return false;
-  version(text, &length);
+  // A function: data of a library may have its place in the program.
+  void* const ours = ::dlsym(RTLD_DEFAULT, "ompi_mpi_finalize");
 #if defined(OPEN_MPI)
-  return std::strstr(text, "Open MPI") != nullptr;
+  Dl_info of_ours{}, of_program{};
+  void* const init = ::dlsym(RTLD_NEXT, "PMPI_Init");
+  return ours != nullptr && init != nullptr && ::dladdr(ours, &of_ours) != 0 &&
+         ::dladdr(init, &of_program) != 0 && of_ours.dli_fbase == of_program.dli_fbase;
 #else
-  return std::strstr(text, "Open MPI") == nullptr;
+  return ours == nullptr;
 #endif
 }
 
@@ -90,14 +92,11 @@ __attribute__((constructor)) void start() {
   const Result<bool> serves = collective_wanted();
   if (!records && serves && !*serves) return;
   if (!library_matches()) {
-    // Once per job is enough, and ranks are not known yet: Open MPI and Hydra both number their processes.
-    const char* number = std::getenv("PMI_RANK");
-    if (number == nullptr) number = std::getenv("OMPI_COMM_WORLD_RANK");
-    if (number != nullptr && std::strcmp(number, "0") == 0)
-      fmt::print(
-          stderr,
-          "libweir-mpiio: the program uses another MPI library than Weir was built with: it is left alone\n");
-    return;
+    constexpr std::string_view message =
+        "libweir-mpiio: this program uses another MPI library than Weir was built with; build Weir with that "
+        "one\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
+    ::_exit(1);
   }
   if (records) start_recording(path);
   if (!serves || *serves) start_serving(serves ? Status() : Status(tl::make_unexpected(serves.error())));
