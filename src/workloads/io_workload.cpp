@@ -205,6 +205,15 @@ IoProgram program_of(const IoWorkload& workload, std::uint64_t rank) {
   return program;
 }
 
+std::vector<std::uint32_t> segments_of(const IoWorkload& workload, std::uint32_t groups) {
+  const std::uint64_t ranks = ranks_of(workload);
+  const std::uint64_t seed = std::visit([](const auto& shape) { return shape.seed; }, workload.shape);
+  std::vector<std::uint32_t> group_of;
+  for (const std::uint32_t position : pattern::permutation(ranks, seed))
+    group_of.push_back(static_cast<std::uint32_t>(std::uint64_t{position} * groups / ranks));
+  return group_of;
+}
+
 namespace {
 
 // Eight bytes of the file: far from anything that stands there by accident, and from their neighbours.

@@ -50,6 +50,10 @@ struct IoProgram {
 // REQUIRES: pattern_of() accepts the workload; rank < ranks_of().
 IoProgram program_of(const IoWorkload& workload, std::uint64_t rank);
 
+// Dynamic segmentation: ranks that follow each other in the workload's own communicator form `groups` groups,
+// as even as can be. By rank, its group.
+std::vector<std::uint32_t> segments_of(const IoWorkload& workload, std::uint32_t groups);
+
 // The data of the accesses, in their order. `memory` has room for all of it.
 void fill(std::span<const pattern::Access> accesses, std::byte* memory);
 

@@ -84,50 +84,69 @@ struct PlannedShuffle::Domain {
   std::vector<pattern::Piece> runs;  // what is touched, without the gaps
 };
 
-PlannedShuffle::PlannedShuffle(MPI_Comm comm, const IoWorkload& workload, std::vector<int> aggregators)
+PlannedShuffle::PlannedShuffle(MPI_Comm comm, const IoWorkload& workload, const std::vector<int>& aggregators,
+                               Kind kind)
     : comm_(mpi::Comm::duplicate(comm)), rank_(comm_.rank()) {
   const pattern::Pattern pattern = pattern_of(workload).value();
-  const pattern::Domains domains =
-      pattern::even_domains(pattern, pattern.files[0].writes, std::max<std::size_t>(aggregators.size(), 1));
-  const auto ranks = static_cast<int>(ranks_of(workload));
+  const auto count = static_cast<std::uint32_t>(std::max<std::size_t>(aggregators.size(), 1));
+  const pattern::Domains domains = pattern::even_domains(pattern, pattern.files[0].writes, count);
+  const std::vector<std::uint32_t> group_of = segments_of(workload, count);
   const std::vector<Access> mine = program_of(workload, static_cast<std::uint64_t>(rank_)).all_accesses();
   for (std::size_t number = 0; number < aggregators.size(); ++number) {
-    const std::int64_t begin = domains.edges[number], end = domains.edges[number + 1];
-    Route route{aggregators[number], stretches_in(mine, begin, end), {}};
+    std::int64_t begin = domains.edges[number], end = domains.edges[number + 1];
+    std::vector<int> members;
+    bool member = false;
+    for (std::size_t rank = 0; rank < group_of.size(); ++rank) {
+      if (kind == Kind::segmented && group_of[rank] != number) continue;
+      members.push_back(static_cast<int>(rank));
+      member = member || members.back() == rank_;
+    }
+    if (kind == Kind::segmented) {
+      begin = domains.edges.back();
+      end = 0;
+      for (const int rank : members) {
+        for (const Access& access : program_of(workload, static_cast<std::uint64_t>(rank)).all_accesses()) {
+          begin = std::min(begin, access.offset);
+          end = std::max(end, pattern::end(access));
+        }
+      }
+      end = std::max(begin, end);
+    }
+    Route route{aggregators[number], member ? stretches_in(mine, begin, end) : std::vector<Stretch>(), {}};
     route.packed.resize(total(route.stretches));
     if (route.packed.size() > INT_MAX) throw std::logic_error("a message of more than 2 GiB");
     routes_.push_back(std::move(route));
-    if (aggregators[number] != rank_) continue;
-    Domain domain{static_cast<int>(number),
-                  begin,
-                  std::vector<std::byte>(static_cast<std::size_t>(end - begin)),
-                  {},
-                  {}};
-    for (int rank = 0; rank < ranks; ++rank) {
-      const auto theirs = program_of(workload, static_cast<std::uint64_t>(rank)).all_accesses();
-      Route incoming{rank, stretches_in(theirs, begin, end), {}};
-      for (Stretch& stretch : incoming.stretches) {
-        stretch.in_memory = static_cast<std::uint64_t>(stretch.offset - begin);
-        domain.runs.push_back({stretch.offset, stretch.length});
-      }
-      if (incoming.stretches.empty()) continue;
-      incoming.packed.resize(total(incoming.stretches));
-      domain.routes.push_back(std::move(incoming));
-    }
-    std::sort(domain.runs.begin(), domain.runs.end(),
-              [](const pattern::Piece& a, const pattern::Piece& b) { return a.offset < b.offset; });
-    std::vector<pattern::Piece> joined;
-    for (const pattern::Piece& run : domain.runs) {
-      if (!joined.empty() && run.offset <= joined.back().end()) {
-        const std::int64_t reach = std::max(joined.back().end(), run.end());
-        joined.back().length = static_cast<std::uint64_t>(reach - joined.back().offset);
-      } else {
-        joined.push_back(run);
-      }
-    }
-    domain.runs = std::move(joined);
-    domains_.push_back(std::move(domain));
+    if (aggregators[number] == rank_) add_domain(workload, static_cast<int>(number), begin, end, members);
   }
+}
+
+void PlannedShuffle::add_domain(const IoWorkload& workload, int number, std::int64_t begin, std::int64_t end,
+                                const std::vector<int>& members) {
+  Domain domain{number, begin, std::vector<std::byte>(static_cast<std::size_t>(end - begin)), {}, {}};
+  for (const int rank : members) {
+    const auto theirs = program_of(workload, static_cast<std::uint64_t>(rank)).all_accesses();
+    Route incoming{rank, stretches_in(theirs, begin, end), {}};
+    for (Stretch& stretch : incoming.stretches) {
+      stretch.in_memory = static_cast<std::uint64_t>(stretch.offset - begin);
+      domain.runs.push_back({stretch.offset, stretch.length});
+    }
+    if (incoming.stretches.empty()) continue;
+    incoming.packed.resize(total(incoming.stretches));
+    domain.routes.push_back(std::move(incoming));
+  }
+  std::sort(domain.runs.begin(), domain.runs.end(),
+            [](const pattern::Piece& a, const pattern::Piece& b) { return a.offset < b.offset; });
+  std::vector<pattern::Piece> joined;
+  for (const pattern::Piece& run : domain.runs) {
+    if (!joined.empty() && run.offset <= joined.back().end()) {
+      const std::int64_t reach = std::max(joined.back().end(), run.end());
+      joined.back().length = static_cast<std::uint64_t>(reach - joined.back().offset);
+    } else {
+      joined.push_back(run);
+    }
+  }
+  domain.runs = std::move(joined);
+  domains_.push_back(std::move(domain));
 }
 
 PlannedShuffle::~PlannedShuffle() = default;

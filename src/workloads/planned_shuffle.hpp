@@ -1,5 +1,5 @@
-// A two-phase write and read by plan, step by step, so that its parts can be timed apart: packing, the
-// exchange between ranks and the aggregators that the plan names, putting together what an aggregator
+// Two-phase I/O or dynamic segmentation by plan, step by step, so that its parts can be timed apart: packing,
+// the exchange between ranks and the aggregators that the plan names, putting together what an aggregator
 // received, and the file itself. Everybody knows the pattern, so nothing is negotiated.
 //
 // COLLECTIVE over comm, each function on all ranks in the same order.
@@ -34,9 +34,12 @@ std::vector<Stretch> stretches_in(std::span<const pattern::Access> accesses, std
 
 class PlannedShuffle {
  public:
-  // aggregators: by file domain, a rank. Even domains of the range that the workload touches.
-  // REQUIRES: as many ranks in comm as the workload has; aggregators below that.
-  PlannedShuffle(MPI_Comm comm, const IoWorkload& workload, std::vector<int> aggregators);
+  // Two-phase: even domains of the range that the workload touches; aggregators: by domain, a rank.
+  // Segmented: all that a group (segments_of()) touches is its domain. REQUIRES: as many ranks in comm as the
+  // workload has; aggregators below that.
+  enum class Kind { two_phase, segmented };
+  PlannedShuffle(MPI_Comm comm, const IoWorkload& workload, const std::vector<int>& aggregators,
+                 Kind kind = Kind::two_phase);
   ~PlannedShuffle();
   PlannedShuffle(const PlannedShuffle&) = delete;
   PlannedShuffle& operator=(const PlannedShuffle&) = delete;
@@ -48,6 +51,8 @@ class PlannedShuffle {
  private:
   struct Route;
   struct Domain;
+  void add_domain(const IoWorkload& workload, int number, std::int64_t begin, std::int64_t end,
+                  const std::vector<int>& members);
   Result<double> transfer_domains(const std::string& path, bool writes);
   Result<double> exchange(bool towards_aggregators);
 

@@ -30,6 +30,17 @@ for row in rows:
 best = min(row["cross_node_bytes_model"] for row in rows)
 assert all(row["cross_node_bytes_model"] == best for row in rows if row["mapping"] == "joint")
 PYTHON
+# Dynamic segmentation: with every group on one node nothing crosses.
+"$weir" bench tile --vcluster 2x2 --mappings bynode,joint --algorithm segmented --tile 16x16 --rate 400mbit --repeats 1 --samples 1 \
+  --json segmented.json >out.txt 2>&1 </dev/null || failed "segmented: $(cat out.txt)"
+python3 - <<'PYTHON' || failed 'segmented.json is not as it should be'
+import json
+rows = json.load(open("segmented.json"))["rows"]
+for row in rows:
+    assert row["verified"] is True
+    assert row["cross_node_bytes_model"] <= row["cross_node_bytes"] <= 1.05 * row["cross_node_bytes_model"] + 100_000, row
+    assert (row["cross_node_bytes_model"] == 0) == (row["mapping"] == "joint"), row
+PYTHON
 "$vcluster" list | grep -q bench && failed "a cluster is left: $("$vcluster" list)"
 [ -z "$(ls -A tmp)" ] || failed "left behind: $(find tmp)"
 [ "$failures" = 0 ] || exit 1

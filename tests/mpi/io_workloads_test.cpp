@@ -80,19 +80,21 @@ TEST_F(IoWorkloads, ShuffleByPlan) {
   for (const IoWorkload& workload : workloads()) {
     for (const std::vector<int>& aggregators :
          {std::vector<int>{0}, std::vector<int>{ranks - 1, 0, ranks / 2}, std::vector<int>(7, ranks / 2)}) {
-      Memory memory = memory_of(workload);
-      const std::string path = folder_ + "/planned";
-      PlannedShuffle shuffle(comm_.get(), workload, aggregators);
-      const auto written = shuffle.write(path, memory.good.data());
-      ASSERT_TRUE(written) << written.error().message();
-      ASSERT_TRUE(read_directly(path, memory.program, memory.read.data()));
-      EXPECT_EQ(memory.read, memory.good) << workload.name;
-      std::fill(memory.read.begin(), memory.read.end(), std::byte{});
-      ASSERT_TRUE(shuffle.read(path, memory.read.data()));
-      EXPECT_EQ(memory.read, memory.good) << workload.name;
-      comm_.barrier();
-      if (rank_ == 0) std::filesystem::remove(path);
-      comm_.barrier();
+      for (const auto kind : {PlannedShuffle::Kind::two_phase, PlannedShuffle::Kind::segmented}) {
+        Memory memory = memory_of(workload);
+        const std::string path = folder_ + "/planned";
+        PlannedShuffle shuffle(comm_.get(), workload, aggregators, kind);
+        const auto written = shuffle.write(path, memory.good.data());
+        ASSERT_TRUE(written) << written.error().message();
+        ASSERT_TRUE(read_directly(path, memory.program, memory.read.data()));
+        EXPECT_EQ(memory.read, memory.good) << workload.name;
+        std::fill(memory.read.begin(), memory.read.end(), std::byte{});
+        ASSERT_TRUE(shuffle.read(path, memory.read.data()));
+        EXPECT_EQ(memory.read, memory.good) << workload.name;
+        comm_.barrier();
+        if (rank_ == 0) std::filesystem::remove(path);
+        comm_.barrier();
+      }
     }
   }
 }

@@ -98,6 +98,16 @@ TEST(IoWorkload, StretchesOfADomain) {
   EXPECT_TRUE(stretches_in(accesses, 40, 90).empty());
 }
 
+TEST(IoWorkload, SegmentsFollowTheCommunicator) {
+  const IoWorkload tile{"tile", pattern::Cartesian{.processes = {2, 3}, .block = {1, 1}}};
+  EXPECT_EQ(segments_of(tile, 2), (std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1}));
+  const IoWorkload modified{"tile-modified",
+                            pattern::Cartesian{.processes = {2, 4}, .block = {1, 1}, .seed = 7}};
+  const auto position = pattern::permutation(8, 7);
+  const auto group_of = segments_of(modified, 2);
+  for (std::size_t rank = 0; rank < 8; ++rank) EXPECT_EQ(group_of[rank], position[rank] / 4);
+}
+
 TEST(NodeTraffic, CountersOfTheKernel) {
   EXPECT_EQ(bytes_sent("Inter-|   Receive                    |  Transmit\n"
                        " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n"

@@ -37,6 +37,7 @@ struct IoArguments {
   bool collective = true;
   std::int64_t regions = 128, region = 5992, spacing = 256;
   std::string mappings, configs, against;
+  std::string algorithm = "two-phase";  // of the shuffle by plan; or "segmented"
   int repeats = 3;
   int samples = 2;
   bool no_verify = false;

@@ -27,15 +27,22 @@ struct Problem {
   PlacementProblem problem;
 };
 
-Result<std::unique_ptr<Problem>> problem_of(const workloads::IoWorkload& workload, const Platform& platform) {
+Result<std::unique_ptr<Problem>> problem_of(const workloads::IoWorkload& workload, const Platform& platform,
+                                            bool segmented) {
   WEIR_ASSIGN(auto pattern, workloads::pattern_of(workload));
   WEIR_ASSIGN(auto machine, Machine::of(platform));
   auto result = std::make_unique<Problem>(Problem{std::move(pattern), {}, {}, {}, std::move(machine), {}});
   const pattern::AccessTable& table = result->pattern.files[0].writes;
   result->recorded = pattern::application_matrix(result->pattern);
   // As many aggregators as nodes, as the SetMatch paper has it.
-  result->shuffle = pattern::shuffle(result->pattern, table,
-                                     pattern::even_domains(result->pattern, table, platform.nodes.size()));
+  const auto nodes = static_cast<std::uint32_t>(platform.nodes.size());
+  if (segmented) {
+    result->shuffle =
+        pattern::shuffle_in_groups(result->pattern, table, workloads::segments_of(workload, nodes), nodes);
+  } else {
+    result->shuffle =
+        pattern::shuffle(result->pattern, table, pattern::even_domains(result->pattern, table, nodes));
+  }
   if (const auto* grid = std::get_if<pattern::Cartesian>(&workload.shape)) {
     WEIR_ASSIGN(result->cartesian, pattern::cartesian_matrix({.processes = grid->processes}));
   }
@@ -86,7 +93,7 @@ Result<PlacedCase> case_of(const Problem& problem, const Platform& platform, con
 }  // namespace
 
 Result<std::vector<IoCase>> mapping_cases(const IoRun& run, const Platform& platform) {
-  WEIR_ASSIGN(const auto problem, problem_of(run.workload, platform));
+  WEIR_ASSIGN(const auto problem, problem_of(run.workload, platform, run.arguments.algorithm == "segmented"));
   WEIR_ASSIGN(
       const auto choices,
       in(parse_algorithms(run.arguments.mappings.empty() ? "all" : run.arguments.mappings, problem->problem),
@@ -104,7 +111,7 @@ Result<std::vector<IoCase>> config_cases(const IoRun& run, const Platform* platf
   std::vector<IoCase> cases;
   PlacedCase base{{.mapping = "here", .config = {}}, Numbers(workloads::ranks_of(run.workload), 0), false};
   if (platform != nullptr) {
-    WEIR_ASSIGN(const auto problem, problem_of(run.workload, *platform));
+    WEIR_ASSIGN(const auto problem, problem_of(run.workload, *platform, false));
     WEIR_ASSIGN(const auto choice,
                 in(parse_algorithm(run.arguments.mappings.empty() ? "byslot" : run.arguments.mappings),
                    "use --mappings"));

@@ -56,6 +56,13 @@ void add_run_options(CLI::App& command, IoArguments& arguments) {
       "--mappings", arguments.mappings,
       "Place the ranks by each of these, and compare: all, or names of 'weir plan' (byslot, bynode, mpipp, "
       "setmatch, joint, ...). Needs --vcluster");
+  command
+      .add_option("--algorithm", arguments.algorithm,
+                  "With --mappings: two-phase (even file domains) or segmented (dynamic segmentation: a "
+                  "group's aggregator takes "
+                  "what its ranks touch)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"two-phase", "segmented"}));
   command.add_option("--configs", arguments.configs,
                      "Collective I/O configurations: original (the MPI library's), weir (left to itself), "
                      "T:agg=1,rr=1,req=4 "

@@ -92,6 +92,7 @@ Status run_case(const IoRun& run, const IoCase& one, std::vector<IoRow*> rows) {
   const bool verify = !run.arguments.no_verify;
   const Json job = {{"workload", workloads::io_workload_to_json(run.workload)},
                     {"planned", !one.aggregators.empty()},
+                    {"segmented", run.arguments.algorithm == "segmented"},
                     {"aggregators", one.aggregators},
                     {"path", run.files + "/" + run.workload.name + ".dat"},
                     {"results", results_file},

@@ -18,7 +18,7 @@ namespace {
 struct IoJob {
   workloads::IoWorkload workload;
   std::vector<int> aggregators;
-  bool planned = false, verify = true;
+  bool planned = false, segmented = false, verify = true;
   std::string path, results;
   std::int64_t samples = 1;
 };
@@ -30,6 +30,7 @@ Result<IoJob> job_from(const std::string& file) {
   WEIR_ASSIGN(const Json* workload, object.any("workload"));
   WEIR_ASSIGN(job.workload, workloads::io_workload_from_json(*workload));
   WEIR_ASSIGN(job.planned, object.boolean("planned"));
+  WEIR_ASSIGN(job.segmented, object.boolean("segmented"));
   WEIR_ASSIGN(job.verify, object.boolean("verify"));
   WEIR_ASSIGN(job.path, object.text("path"));
   WEIR_ASSIGN(job.results, object.text("results"));
@@ -51,7 +52,10 @@ class Bench {
         read_(program_.bytes()) {
     workloads::fill(accesses_, good_.data());
     if (job.planned)
-      shuffle_ = std::make_unique<workloads::PlannedShuffle>(comm.get(), job.workload, job.aggregators);
+      shuffle_ = std::make_unique<workloads::PlannedShuffle>(
+          comm.get(), job.workload, job.aggregators,
+          job.segmented ? workloads::PlannedShuffle::Kind::segmented
+                        : workloads::PlannedShuffle::Kind::two_phase);
   }
 
   Result<Json> measure(bool writes) {

@@ -131,6 +131,7 @@ Json run_json(const IoRun& run) {
   json["parameters"] = workloads::io_workload_to_json(run.workload);
   json["parameters"]["vcluster"] = run.arguments.vcluster;
   json["parameters"]["rate"] = run.cluster.empty() ? "" : run.arguments.rate;
+  if (is_planned(run)) json["parameters"]["algorithm"] = run.arguments.algorithm;
   json["parameters"]["repeats"] = run.arguments.repeats;
   json["parameters"]["samples_per_launch"] = run.arguments.samples;
   json["notes"] = run.notes;
