@@ -32,7 +32,7 @@ void judge_data(const InsightInput& input, std::vector<Insight>& found) {
   if (data.gaps > 0) {
     found.push_back({.code = "sampling-gap",
                      .severity = Severity::warning,
-                     .sentence = fmt::format("Samples are missing: {} in {}, the longest {:.3g} s where "
+                     .sentence = fmt::format("Samples are missing: {} in {}, the longest {:.4g} s where "
                                              "samples come every {:.3g} s. Timelines are "
                                              "empty there; sums are still right.",
                                              plural(data.gaps, "gap"), fmt::format("{} series", data.series),
