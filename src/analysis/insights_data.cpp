@@ -32,10 +32,10 @@ void judge_data(const InsightInput& input, std::vector<Insight>& found) {
   if (data.gaps > 0) {
     found.push_back({.code = "sampling-gap",
                      .severity = Severity::warning,
-                     .sentence = fmt::format("Samples are missing: {} in {}, the longest {:.0f} s where "
-                                             "samples come every {:.0f} s. Timelines are "
+                     .sentence = fmt::format("Samples are missing: {} in {}, the longest {:.4g} s where "
+                                             "samples come every {:.3g} s. Timelines are "
                                              "empty there; sums are still right.",
-                                             plural(data.gaps, "gap"), plural(data.series, "series"),
+                                             plural(data.gaps, "gap"), fmt::format("{} series", data.series),
                                              data.longest_gap_seconds, data.interval_seconds),
                      .advice = "Look at the collectors' logs of that time; `weir collect --forward` keeps a "
                                "spool while its receiver is away.",
@@ -84,7 +84,7 @@ void judge_data(const InsightInput& input, std::vector<Insight>& found) {
     found.push_back(
         {.code = "coarse-sampling",
          .severity = Severity::info,
-         .sentence = fmt::format("The job lasted {:.0f} s and samples come every {:.0f} s: too coarse to see "
+         .sentence = fmt::format("The job lasted {:.3g} s and samples come every {:.3g} s: too coarse to see "
                                  "what happened within it.",
                                  input.job.job.elapsed_seconds, data.interval_seconds),
          .advice =

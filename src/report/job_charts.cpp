@@ -50,10 +50,16 @@ bool same_times(const Timeline& a, const Timeline& b) {
          a.values.size() == b.values.size();
 }
 
-Chart chart_of(const std::vector<const Timeline*>& members, std::int64_t start_ns) {
+double largest_in(const Largest& of_all, const std::string& id, double own) {
+  const auto found = of_all.find(id);
+  return found == of_all.end() ? own : std::max(own, found->second);
+}
+
+Chart chart_of(const std::vector<const Timeline*>& members, std::int64_t start_ns, const Largest& of_all) {
   const Timeline& first = *members.front();
   double largest = 0;
-  for (const Timeline* timeline : members) largest = std::max(largest, largest_of(timeline->values));
+  for (const Timeline* timeline : members)
+    largest = std::max(largest, largest_in(of_all, timeline->id, largest_of(timeline->values)));
   const bool share = first.unit == "1";
   const Unit unit = share ? Unit{"%", 100} : readable_unit(first.unit, largest);
   std::string title = first.title;
@@ -89,7 +95,18 @@ bool is_in_space(const Matrix& matrix) {
 
 }  // namespace
 
-std::vector<Chart> timeline_charts(const JobAnalysis& job) {
+Largest largest_values(const std::vector<JobAnalysis>& jobs) {
+  Largest largest;
+  for (const JobAnalysis& job : jobs) {
+    for (const Timeline& timeline : job.timelines)
+      largest[timeline.id] = std::max(largest[timeline.id], largest_of(timeline.values));
+    for (const Matrix& matrix : job.matrices)
+      largest[matrix.id] = std::max({largest[matrix.id], largest_of(matrix.values), matrix.scale_high});
+  }
+  return largest;
+}
+
+std::vector<Chart> timeline_charts(const JobAnalysis& job, const Largest& of_all) {
   std::vector<Chart> charts;
   std::vector<bool> done(job.timelines.size(), false);
   for (std::size_t i = 0; i < job.timelines.size(); ++i) {
@@ -108,19 +125,20 @@ std::vector<Chart> timeline_charts(const JobAnalysis& job) {
       return largest_of(timeline->values) == 0;
     });
     if (still) continue;  // an idle interface is no news
-    Chart chart = chart_of(members, job.job.start_ns);
+    Chart chart = chart_of(members, job.job.start_ns, of_all);
     if (check(chart)) charts.push_back(std::move(chart));  // one without any value is no chart
   }
   return charts;
 }
 
-std::vector<HeatMap> heat_maps(const JobAnalysis& job) {
+std::vector<HeatMap> heat_maps(const JobAnalysis& job, const Largest& of_all) {
   std::vector<HeatMap> maps;
   for (const Matrix& matrix : job.matrices) {
     const Unit unit =
         matrix.unit == "1"
             ? Unit{"%", 100}
-            : readable_unit(matrix.unit, std::max(matrix.scale_high, largest_of(matrix.values)));
+            : readable_unit(matrix.unit, largest_in(of_all, matrix.id,
+                                                    std::max(matrix.scale_high, largest_of(matrix.values))));
     HeatMap map{.title = matrix.title,
                 .x_label = matrix.column_title,
                 .y_label = matrix.row_title,
@@ -141,7 +159,7 @@ std::vector<HeatMap> heat_maps(const JobAnalysis& job) {
   return maps;
 }
 
-std::vector<Chart> balance_charts(const JobAnalysis& job) {
+std::vector<Chart> balance_charts(const JobAnalysis& job, const Largest& of_all) {
   constexpr std::size_t most = 48;
   std::vector<Chart> charts;
   for (const Matrix& matrix : job.matrices) {
@@ -169,7 +187,9 @@ std::vector<Chart> balance_charts(const JobAnalysis& job) {
     const std::size_t all = order.size();
     if (all > most) order.erase(order.begin() + most / 2, order.end() - most / 2);
 
-    const Unit unit = matrix.unit == "1" ? Unit{"%", 100} : readable_unit(matrix.unit, means[order.front()]);
+    const Unit unit = matrix.unit == "1"
+                          ? Unit{"%", 100}
+                          : readable_unit(matrix.unit, largest_in(of_all, matrix.id, means[order.front()]));
     Chart chart{.title = all > most ? fmt::format("{}: the {} busiest and the {} least busy of {}",
                                                   matrix.title, most / 2, most / 2, all)
                                     : matrix.title + ": mean over the run",

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/job_charts.hpp"
 #include "report/quantity.hpp"
 
 namespace weir::report {
@@ -265,7 +264,7 @@ void add_figures(JobPage& page, const JobAnalysis& job) {
 
 }  // namespace
 
-JobPage job_page(const JobAnalysis& job) {
+JobPage job_page(const JobAnalysis& job, const Largest& of_all) {
   JobPage page{.id = job.job.id,
                .name = job.job.name.empty() ? job.job.command : job.job.name,
                .state = job.job.state,
@@ -275,9 +274,9 @@ JobPage job_page(const JobAnalysis& job) {
                .start_ms = job.job.start_ns / 1000000};
   add_facts(page, job);
   for (const analysis::Insight& insight : job.insights) page.findings.push_back(finding_of(insight));
-  page.timelines = timeline_charts(job);
-  page.heat_maps = heat_maps(job);
-  page.charts = balance_charts(job);
+  page.timelines = timeline_charts(job, of_all);
+  page.heat_maps = heat_maps(job, of_all);
+  page.charts = balance_charts(job, of_all);
   if (Grid grid = metrics_table(job); !grid.rows.empty()) page.tables.push_back(std::move(grid));
   if (Grid grid = neighbours_table(job); !grid.rows.empty()) page.tables.push_back(std::move(grid));
   if (Grid grid = notes_table(job); !grid.rows.empty()) page.tables.push_back(std::move(grid));
@@ -301,7 +300,8 @@ Document job_document(const analysis::Comparison& comparison) {
                                 ? fmt::format("{}", fmt::join(names, " vs "))
                                 : fmt::format("{} runs compared", comparison.jobs.size());
   Document document{.title = title};
-  for (const JobAnalysis& job : comparison.jobs) document.jobs.push_back(job_page(job));
+  const Largest of_all = largest_values(comparison.jobs);
+  for (const JobAnalysis& job : comparison.jobs) document.jobs.push_back(job_page(job, of_all));
   document.comparison = comparison_page(comparison);
   return document;
 }

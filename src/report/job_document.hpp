@@ -8,10 +8,11 @@
 #include "analysis/comparison.hpp"
 #include "analysis/job_analysis.hpp"
 #include "report/document.hpp"
+#include "report/job_charts.hpp"
 
 namespace weir::report {
 
-JobPage job_page(const analysis::JobAnalysis& job);
+JobPage job_page(const analysis::JobAnalysis& job, const Largest& of_all = {});
 
 Document job_document(const analysis::JobAnalysis& job);
 

@@ -111,7 +111,7 @@ for _ in 1 2; do
   for configuration in small large; do
     size=$([ $configuration = small ] && echo 64k || echo 4M)
     expect 0 'completed' "$weir" run --interval 50ms --configuration $configuration --name "dd </script>" -- \
-      dd if=/dev/zero of=file bs=$size count=8 oflag=dsync status=none
+      dd if=/dev/zero of=file bs="$size" count=8 oflag=dsync status=none
   done
 done
 expect 0 'rank score' "$weir" report last last~1 last~2 last~3 --html several.html --csv csv --png png --json several.json

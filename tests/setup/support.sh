@@ -68,6 +68,7 @@ miniature_repository() {
   echo 'first' >"$1/src/a.cpp"
   fake_dpkg
   fake apt-get <<<'echo "E: no network in these tests"; exit 100'
+  fake npm <<<'echo "no network in these tests"; exit 1'
   fake g++ <<<'exit 0'
   fake mpicxx.openmpi <<<'exit 0'
   fake cmake <<'SCRIPT'

@@ -214,6 +214,14 @@ TEST(ReportJobDocument, SeveralRunsWithTheirScores) {
   EXPECT_EQ(table.rows[1][1], "fast");
   EXPECT_FALSE(document.comparison->verdict.empty());
   EXPECT_EQ(document.jobs[0].heat_maps[0].high, document.jobs[1].heat_maps[0].high);
+  // A slow run and a fast one are drawn in the same unit.
+  comparison = analysis::compare({job("1", "slow", 50 * 1024.0), job("2", "fast", 3000 * mebi)});
+  ASSERT_TRUE(comparison);
+  const Document far_apart = job_document(*comparison);
+  EXPECT_EQ(far_apart.jobs[0].timelines[0].y_label, "throughput (GiB/s)");
+  EXPECT_EQ(far_apart.jobs[1].timelines[0].y_label, "throughput (GiB/s)");
+  EXPECT_EQ(far_apart.jobs[0].charts[0].y_label, far_apart.jobs[1].charts[0].y_label);
+  EXPECT_EQ(far_apart.jobs[0].heat_maps[0].value_label, far_apart.jobs[1].heat_maps[0].value_label);
   ASSERT_TRUE(document.comparison->chart);
   EXPECT_TRUE(check(*document.comparison->chart));
 }

@@ -202,8 +202,8 @@
         formatter: (p) => `<div style="margin-bottom:4px">${map.cells ? escape(map.cells[p.value[1] * map.columns.length + p.value[0]]) + ' · ' : ''}${escape(map.y_label ? map.y_label + ' ' : '')}${escape(map.rows[p.value[1]])}, ${escape(map.x_label ? map.x_label + ' ' : '')}${escape(map.columns[p.value[0]])}</div><b>${escape(number(p.value[2]))} ${escape(unit)}</b>`,
       },
       xAxis: { ...axis(map.columns, map.x_label), nameGap: 26 },
-      yAxis: { ...axis(map.rows, map.y_label), inverse: !map.upward, nameGap: small ? 70 : undefined, nameLocation: 'middle',
-        name: small ? '' : map.y_label, nameRotate: 90, ...(small ? {} : { nameGap: Math.min(130, 18 + 7 * Math.max(...map.rows.map((r) => r.length))) }) },
+      yAxis: { ...axis(map.rows, map.y_label), inverse: !map.upward, axisLabel: { ...axis(map.rows).axisLabel, interval: Math.max(0, Math.ceil(map.rows.length * 17 / (heatHeight(map) - 90)) - 1) }, nameGap: small ? 70 : undefined, nameLocation: 'middle',
+        name: small ? '' : map.y_label, nameRotate: 90, ...(small ? {} : { nameGap: 18 + Math.min(120, 6.8 * Math.max(...map.rows.map((r) => r.length))) }) },
       visualMap: {
         min: map.low, max: map.high, orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 12, itemHeight: small ? 130 : 200,
         inRange: { color: heat }, textStyle: { color: colour('soft'), fontSize: 12 }, text: [`${number(map.high)} ${unit}`, number(map.low)], formatter: number, precision: 3,
@@ -355,7 +355,7 @@
     const all = selected < 0;
     const jobs = all ? data.jobs : [data.jobs[selected]];
     const list = [...comparison()];
-    if (all) list.push(el('section', { id: 'figures' }, el('div', { class: 'cards' }, tableCard(factsOfAll()))));
+    if (all) list.push(el('section', { id: 'figures' }, el('div', { class: 'cards' }, el('div', { class: 'card' }, el('h3', {}, 'Key figures'), grid(factsOfAll(), 40)))));
     const findings = all ? data.findings.map((one) => finding(one, one.runs)) : jobs[0].findings.map((one) => finding(one));
     const none = jobs.every((job) => job.findings.length === 0) && [el('div', { class: 'card finding good' }, el('div', { class: 'mark' }, '✓'),
       el('div', { class: 'text' }, 'Nothing stands out.'), el('div', { class: 'evidence' }, 'No rule found a bottleneck in the counters of this run.'))];
