@@ -10,32 +10,6 @@ namespace weir::report {
 
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 // "</script>" and "<!--" inside a text would end the element that holds the data: no "<" appears at all.
 std::string harmless_json(const Json& json) {
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -92,11 +66,11 @@ bool html_is_interactive() {
 Result<std::string> render_html(const Document& document) {
   const auto made = [&]() -> Result<std::string> {
     Filler filler;
-    filler.set("TITLE", escaped(clean(document.title)));
+    filler.set("TITLE", escaped_markup(clean(document.title)));
     filler.set("STYLE", std::string(assets::page_style()));
     filler.set("ECHARTS", std::string(assets::echarts()));
     filler.set("SCRIPT", std::string(assets::page_script()));
-    filler.set("SUMMARY", escaped(render_summary(document, {.width = 80})));
+    filler.set("SUMMARY", escaped_markup(render_summary(document, {.width = 80})));
     filler.set("DATA",
                harmless_json(to_json(document, {.compact = true, .pictures = !html_is_interactive()})));
     return filler.fill(assets::page_frame());

@@ -3,33 +3,11 @@
 #include <fmt/format.h>
 
 #include "report/scene.hpp"
+#include "report/text.hpp"
 
 namespace weir::report {
 
 namespace {
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 // Hundredths of a pixel are enough, and keep files small and the same everywhere.
 std::string number(double value) {
@@ -44,7 +22,7 @@ std::string hex(Colour colour) {
 }
 
 std::string ending(const char* element, const std::string& note) {
-  return note.empty() ? "/>\n" : fmt::format("><title>{}</title></{}>\n", escaped(note), element);
+  return note.empty() ? "/>\n" : fmt::format("><title>{}</title></{}>\n", escaped_markup(note), element);
 }
 
 std::string element(const Rect& rect) {
@@ -76,7 +54,7 @@ std::string element(const Text& text) {
                      number(text.at.x), number(text.at.y), number(text.size), hex(text.colour),
                      text.bold ? R"( font-weight="bold")" : "", anchors[static_cast<int>(text.anchor)], turn,
                      text.halo ? R"( stroke="#ffffff" stroke-width="3" paint-order="stroke")" : "",
-                     escaped(text.text));
+                     escaped_markup(text.text));
 }
 
 }  // namespace
@@ -90,7 +68,7 @@ std::string to_svg(const Scene& scene) {
       "\n<title>{2}</title>\n"
       R"(<rect width="{0}" height="{1}" fill="#ffffff"/>)"
       "\n",
-      width, height, escaped(scene.title));
+      width, height, escaped_markup(scene.title));
   for (const Shape& shape : scene.shapes)
     svg += std::visit([](const auto& part) { return element(part); }, shape);
   return svg + "</svg>\n";

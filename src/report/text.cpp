@@ -127,6 +127,32 @@ std::string clean(std::string_view text) {
   return result;
 }
 
+std::string escaped_markup(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
 std::vector<char32_t> code_points(std::string_view text) {
   std::vector<char32_t> result;
   for (std::size_t at = 0; at < text.size();) result.push_back(next(text, at));

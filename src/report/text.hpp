@@ -17,6 +17,9 @@ inline constexpr double descent = 0.24;
 // Valid UTF-8 on one line: control characters become spaces, what is not UTF-8 becomes U+FFFD.
 std::string clean(std::string_view text);
 
+// As it stands between the tags, or in an attribute, of HTML and SVG.
+std::string escaped_markup(std::string_view text);
+
 // REQUIRES of all below: clean text.
 std::vector<char32_t> code_points(std::string_view text);
 double text_width(std::string_view text, double size, bool bold = false);

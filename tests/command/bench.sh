@@ -5,26 +5,11 @@ weir=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export XDG_DATA_HOME=$work/data
 mkdir tmp
 export TMPDIR=$work/tmp
-failures=0
-
-failed() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
-# expect CODE PATTERN COMMAND...: the command ends with that code, and its output (both streams) matches the pattern.
-expect() {
-  local code=$1 pattern=$2 output actual
-  shift 2
-  output=$("$@" 2>&1)
-  actual=$?
-  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
-    failed "$*"
-    printf '  wanted code %s and /%s/, got code %s and:\n%s\n' "$code" "$pattern" "$actual" "$output" | head -30
-  fi
-}
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 
 nothing_left() { [ -z "$(ls -A tmp)" ] || failed "$1 left behind: $(find tmp)"; }
 

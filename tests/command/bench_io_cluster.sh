@@ -9,12 +9,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 mkdir tmp state
 export TMPDIR=$work/tmp
-failures=0
-failed() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 "$weir" bench tile-modified --vcluster 2x2 --mappings byslot,joint --tile 16x16 --element 256 --rate 400mbit --repeats 1 --samples 1 \
   --json out.json >out.txt 2>&1 </dev/null || failed "mappings: $(cat out.txt)"
 python3 - <<'PYTHON' || failed 'out.json is not as it should be'

@@ -13,19 +13,8 @@ end() {
 trap end EXIT
 cd "$work" || exit 1
 unset WEIR_STORE
-failures=0
-
-# expect CODE PATTERN COMMAND...: the command ends with that code, and its output (both streams) matches the pattern.
-expect() {
-  local code=$1 pattern=$2 output actual
-  shift 2
-  output=$("$@" 2>&1 </dev/null)
-  actual=$?
-  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n  wanted code %s and /%s/, got code %s and:\n%s\n' "$*" "$code" "$pattern" "$actual" "$output" | head -30
-  fi
-}
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 
 expect 0 'Examples' "$weir" ingest --help
 for command in show jobs check compact export; do expect 0 'Examples' "$weir" store "$command" --help; done

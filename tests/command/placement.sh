@@ -7,23 +7,9 @@ source_root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-failures=0
-
-failed() {
-  failures=$((failures + 1))
-  printf 'FAILED: %s\n' "$*"
-}
-
-# expect CODE PATTERN COMMAND...: the command ends with that code, and its output (both streams) matches the pattern.
-expect() {
-  local code=$1 pattern=$2 output actual
-  shift 2
-  output=$("$@" 2>&1)
-  actual=$?
-  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
-    failed "$(printf '%s\n  wanted code %s and /%s/, got code %s and:\n%s\n' "$*" "$code" "$pattern" "$actual" "$output" | head -30)"
-  fi
-}
+export XDG_DATA_HOME=$work/data
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 
 # Every algorithm side by side: the joint placement is best in each figure.
 expect 0 'chosen: joint' "$weir" plan --grid 16x16 --permute 7 --platform 8x48 --algorithms all --json out.json --svg out.svg

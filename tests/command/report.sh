@@ -8,24 +8,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export XDG_DATA_HOME=$work/data TMPDIR=$work
 unset WEIR_STORE NO_COLOR
-failures=0
-
-failed() {
-  failures=$((failures + 1))
-  printf 'FAILED: %s\n' "$*"
-}
-
-# expect CODE PATTERN COMMAND...: the command ends with that code, and its output (both streams) matches the pattern.
-expect() {
-  local code=$1 pattern=$2 output actual
-  shift 2
-  output=$("$@" 2>&1 </dev/null)
-  actual=$?
-  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
-    failed "$*"
-    printf '  wanted code %s and /%s/, got code %s and:\n%s\n' "$code" "$pattern" "$actual" "$output" | head -40
-  fi
-}
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 
 # state_of JOB: the state that a report gives
 state_of() { "$weir" report "$1" --json - 2>/dev/null | sed -n 's/^      "state": "\(.*\)",$/\1/p' | head -1; }

@@ -6,19 +6,9 @@ examples=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-failures=0
-
-# expect CODE PATTERN COMMAND...: the command ends with that code, and its output (both streams) matches the pattern.
-expect() {
-  local code=$1 pattern=$2 output actual
-  shift 2
-  output=$("$@" 2>&1)
-  actual=$?
-  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n  wanted code %s and /%s/, got code %s and:\n%s\n' "$*" "$code" "$pattern" "$actual" "$output" | head -30
-  fi
-}
+export XDG_DATA_HOME=$work/data
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 
 has() { "$weir" version --json | grep -A3 "\"name\": \"$1\"" | grep -q '"available": true'; }
 

@@ -6,23 +6,8 @@ data=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-failures=0
-
-failed() {
-  failures=$((failures + 1))
-  printf 'FAILED: %s\n' "$*"
-}
-
-# expect CODE PATTERN COMMAND...: the command ends with that code, and its output (both streams) matches the pattern.
-expect() {
-  local code=$1 pattern=$2 output actual
-  shift 2
-  output=$("$@" 2>&1)
-  actual=$?
-  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
-    failed "$(printf '%s\n  wanted code %s and /%s/, got code %s and:\n%s\n' "$*" "$code" "$pattern" "$actual" "$output" | head -30)"
-  fi
-}
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 
 # The tables of the paper, by the printed scores.
 table() {

@@ -5,18 +5,9 @@ weir=$1 calls=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-failures=0
-expect() { # CODE PATTERN COMMAND...
-  local code=$1 pattern=$2 output actual
-  shift 2
-  output=$("$@" 2>&1 </dev/null)
-  actual=$?
-  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<<"$output"; then
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n  wanted code %s and /%s/, got code %s and:\n%s\n' "$*" "$code" "$pattern" "$actual" "$output" | head -30
-  fi
-}
-
+export XDG_DATA_HOME=$work/data
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 expect 0 'Examples' "$weir" record --help
 expect 2 'no program' "$weir" record
 expect 2 'runs no program' "$weir" record --show a -- true
@@ -29,7 +20,7 @@ expect 127 'cannot start' "$weir" record -o none -- /no/such/launcher
 expect 1 'No such file' "$weir" record -o no/such/folder/recording -- true
 expect 1 'not beside|No such file' env WEIR_MPIIO_LIBRARY=/no/such/library.so "$weir" record -o none -- true
 expect 1 'no recording|absent' "$weir" record -o none -- "$MPIEXEC" -n 2 "$calls" /no/such/folder
-[ ! -e none ] || { echo 'FAILED: a recording of nothing is there'; failures=$((failures + 1)); }
+[ ! -e none ] || failed 'a recording of nothing is there'
 mkdir files
 expect 0 '"recording": "good"' "$weir" record -o good --json -- "$MPIEXEC" -n 2 "$calls" files
 expect 0 'type-darray_block' "$weir" record --show good

@@ -11,7 +11,7 @@ run() {
   shift 3
   rm -rf "$work/files"
   mkdir "$work/files"
-  output=$(env "$@" "$weir" run --collective -- "$MPIEXEC" -n "$ranks" "$program" "$case" "$work/files" 2>&1 </dev/null)
+  output=$(env "$@" "$weir" run --no-record --collective -- "$MPIEXEC" -n "$ranks" "$program" "$case" "$work/files" 2>&1 </dev/null)
   actual=$?
   if [ "$code" = 0 ] && [ "$actual" = 0 ] && grep -q 'as expected' <<<"$output"; then return; fi
   if [ "$code" != 0 ] && [ "$actual" != 0 ] && ! grep -q 'came to an end' <<<"$output"; then return; fi

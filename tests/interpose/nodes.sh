@@ -21,7 +21,7 @@ run=("$vcluster" run --name served -n 4 --timeout 100 --)
 
 mkdir "$work/theirs" "$work/ours" "$work/files"
 "${run[@]}" "$random" 2 9 "$work/theirs" </dev/null || exit 1
-output=$("$weir" run --collective --configuration T:rr=1 -- "${run[@]}" "$random" 2 9 "$work/ours" 2>&1 </dev/null) || { echo "$output"; exit 1; }
+output=$("$weir" run --no-record --collective=T:rr=1 -- "${run[@]}" "$random" 2 9 "$work/ours" 2>&1 </dev/null) || { echo "$output"; exit 1; }
 diff -r "$work/theirs" "$work/ours" || exit 1
 grep -E 'KiB between nodes|MiB between nodes' <<<"$output" || { echo "nothing went between nodes:"; echo "$output"; exit 1; }
 "$weir" record -q -o "$work/recording" -- "${run[@]}" "$calls" "$work/files" </dev/null || exit 1

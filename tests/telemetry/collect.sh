@@ -11,19 +11,9 @@ trap ended EXIT
 cd "$work" || exit 1
 unset WEIR_SHARED_KEY XDG_STATE_HOME
 export HOME=$work
-failures=0
+# shellcheck source=tests/expect.sh
+source "${BASH_SOURCE[0]%/*}/../expect.sh"
 
-failed() { failures=$((failures + 1)); echo "FAILED: $*"; }
-expect() {
-  local code=$1 pattern=$2 output actual
-  shift 2
-  output=$("$@" 2>&1)
-  actual=$?
-  if [ "$actual" != "$code" ] || ! grep -qE -- "$pattern" <<< "$output"; then
-    failed "$*"
-    printf '  wanted code %s and /%s/, got code %s and:\n%s\n' "$code" "$pattern" "$actual" "$output" | head -30
-  fi
-}
 # eventually COMMAND...: it succeeds within a minute
 eventually() { for _ in $(seq 600); do "$@" && return 0; sleep 0.1; done; return 1; }
 # start_sink FILE [KEY]: a receiver that writes to FILE; sets port and sink_pid

@@ -44,6 +44,7 @@ run_in_root() {
 use_compiler_cache() {
   export CCACHE_DIR=${CCACHE_DIR:-$weir_cache/ccache} CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-2G}
   export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$weir_root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
+  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-locale} # the language of messages is no reason to compile again
 }
 
 # build_locked PRESET FOLDER TESTS TARGET
