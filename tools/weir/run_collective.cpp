@@ -6,7 +6,7 @@ namespace weir::cli {
 
 Result<std::map<std::string, std::string>> collective_environment(const std::string& configuration) {
   std::map<std::string, std::string> variables = {{"WEIR_COLLECTIVE", "on"}, {"WEIR_SUMMARY", "1"}};
-  if (configuration.empty()) return variables;
+  if (configuration == "auto") return variables;  // what the environment says holds
   if (configuration == "original") {
     variables["WEIR_COLLECTIVE"] = "off";
     return variables;
