@@ -196,13 +196,15 @@ void Team::ring_bell() const {
 }
 
 void Team::nap(std::uint32_t seen, unsigned rounds, bool poll) const {
-  constexpr unsigned yields = 4;
+  // Messages are only noticed by who looks: a reduction over nodes takes some hundred microseconds, and is
+  // looked for that long. Others who could use the core get it at each yield.
+  const unsigned yields = poll ? 1000 : 4;
   if (rounds < yields) {
     ::sched_yield();
     return;
   }
   constexpr long shortest = 20'000;  // ns
-  const long polling = shortest << std::min(rounds - yields, 4U);
+  const long polling = shortest << std::min((rounds - yields) / 8, 4U);
   const timespec timeout{.tv_sec = 0, .tv_nsec = poll ? polling : 100'000'000};
   header_->sleepers.fetch_add(1);
   if (header_->bell.load() == seen)
