@@ -61,14 +61,17 @@ Status show_demo_report(const std::string& store, std::string page) {
   if (wanted.jobs.size() < 2) return {};
   WEIR_ASSIGN(JobReport made, make_report(wanted));
   made.document.title = fmt::format("weir demo: {}", made.document.title);
+  // In the terminal one run is enough; the page has them side by side.
+  WEIR_ASSIGN(const JobReport last, make_report({.jobs = {wanted.jobs.back()}, .store = store}));
   fmt::print(
-      "\nWhat the machine did during {} of these runs ({}):\n\n{}", wanted.jobs.size(), what,
-      report::render_verdict(made.document, {.width = terminal_width(), .colour = stdout_has_colors()}));
+      "\nWhat the machine did during the last of these runs ({}):\n\n{}", what,
+      report::render_summary(last.document, {.width = terminal_width(), .colour = stdout_has_colors()}));
   if (page.empty()) page = usual_page();
   if (page.empty()) return {};
   WEIR_ASSIGN(const std::string html, report::render_html(made.document));
   WEIR_TRY(write_text_atomically(page, html));
-  fmt::print("\nThe whole report, for a browser: {}\n", styled(page, Style::bold));
+  fmt::print("\n{1} of these runs side by side, for a browser: {0}\n", styled(page, Style::bold),
+             wanted.jobs.size());
   return {};
 }
 
