@@ -110,9 +110,6 @@ bool html_is_interactive();
 // What matters, in about a screen.
 std::string render_summary(const Document& document, const TextOptions& options);
 
-// Of several runs: only which is better, how sure that is, and the scores.
-std::string render_verdict(const Document& document, const TextOptions& options);
-
 // Into a folder, which is made if need be: names like "42-timeline-throughput.csv". The result: their paths.
 Result<std::vector<std::filesystem::path>> save_csv(const Document& document,
                                                     const std::filesystem::path& folder);

@@ -228,10 +228,6 @@ std::string verdict_of(const Printer& print, const ComparisonPage& comparison) {
 
 }  // namespace
 
-std::string render_verdict(const Document& document, const TextOptions& options) {
-  return document.comparison ? verdict_of(Printer(options), *document.comparison) : "";
-}
-
 std::string run_letter(std::size_t run) {
   return run < 26 ? std::string(1, static_cast<char>('A' + run)) : std::to_string(run + 1);
 }
