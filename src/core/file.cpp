@@ -102,7 +102,25 @@ Result<std::string> read_text(const fs::path& path) {
   }
 }
 
+namespace {
+
+// Devices and pipes are written to: a rename would put a plain file in their place.
+Status write_into(const fs::path& path, std::string_view text) {
+  WEIR_ASSIGN(Descriptor file, open_file(path, O_WRONLY));
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail_errno(errno, "write", path.string());
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return file.close(path);
+}
+
+}  // namespace
+
 Status write_text_atomically(const fs::path& path, std::string_view text) {
+  std::error_code unknown;
+  if (fs::is_other(path, unknown)) return write_into(path, text);
   std::string temporary = path.string() + ".partial.XXXXXX";
   Descriptor file(::mkstemp(temporary.data()));
   if (!file) return fail_errno(errno, "create", path.string());

@@ -25,6 +25,9 @@ mkdir files
 expect 0 '"recording": "good"' "$weir" record -o good --json -- "$MPIEXEC" -n 2 "$calls" files
 expect 0 'type-darray_block' "$weir" record --show good
 expect 0 '"pieces"' "$weir" record --show good --json
+mkfifo pipe
+expect 2 'device or a pipe' "$weir" record -o pipe -- "$MPIEXEC" -n 2 "$calls" files
+[ -p pipe ] || failed 'a pipe was replaced by a recording'
 head -c 100 good >short
 expect 1 'short' "$weir" record --show short
 # weir run --collective

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace weir {
@@ -81,6 +82,15 @@ TEST_F(FileTest, FoldersReplaceFolders) {
   std::ofstream(folder_ / "file") << "x";
   EXPECT_FALSE(rename_path(folder_ / "file", folder_ / "old")) << "a file does not replace a folder";
   EXPECT_EQ(*read_text(folder_ / "old" / "content"), "new");
+}
+
+TEST(WriteText, DevicesAreWrittenToAndStay) {
+  EXPECT_TRUE(write_text_atomically("/dev/null", "gone"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  const Status full = write_text_atomically("/dev/full", "no room");
+  ASSERT_FALSE(full);
+  EXPECT_THAT(full.error().message(), testing::HasSubstr("No space left"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
 }  // namespace

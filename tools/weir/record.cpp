@@ -79,6 +79,10 @@ Result<int> record(const RecordRequest& request) {
     return fail(ErrorCode::invalid_argument,
                 "no program: give it behind --, as in 'weir record -- mpirun -n 4 ./app'");
   std::error_code error;
+  if (fs::is_other(request.output, error)) {
+    return fail(ErrorCode::invalid_argument, fmt::format("'{}' is a device or a pipe", request.output),
+                "give the name of a file with -o");
+  }
   const fs::path folder = fs::absolute(request.output).parent_path();
   if (::access(folder.c_str(), W_OK) != 0)
     return fail_errno(errno, "write the recording into", folder.string());
