@@ -8,18 +8,6 @@
 
 namespace weir::pattern {
 
-namespace {
-
-tl::unexpected<Failure> wrong(std::string what) {
-  return fail(ErrorCode::invalid_argument, std::move(what));
-}
-
-tl::unexpected<Failure> too_large() {
-  return wrong("a data type is larger than any file or memory");
-}
-
-}  // namespace
-
 Datatype Datatype::named(std::uint64_t size, std::uint64_t extent, std::uint64_t alignment) {
   Datatype type{Empty{}};
   // make_block refuses only what no predefined type is.
@@ -39,7 +27,7 @@ Result<Datatype> Datatype::contiguous(std::int64_t count, const Datatype& of) {
 Result<Datatype> Datatype::vector(std::int64_t count, std::int64_t length, std::int64_t stride,
                                   const Datatype& of) {
   std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(stride, of.extent(), &bytes)) return too_large();
+  if (__builtin_mul_overflow(stride, of.extent(), &bytes)) return type_too_large();
   return hvector(count, length, bytes, of);
 }
 
@@ -54,7 +42,7 @@ namespace {
 
 Status check_lists(std::size_t lengths, std::size_t displacements) {
   if (lengths != displacements)
-    return wrong(fmt::format("a data type of {} lengths and {} displacements", lengths, displacements));
+    return wrong_type(fmt::format("a data type of {} lengths and {} displacements", lengths, displacements));
   return {};
 }
 
@@ -73,7 +61,7 @@ Result<Datatype> Datatype::indexed(std::span<const std::int64_t> lengths,
                                    std::span<const std::int64_t> displacements, const Datatype& of) {
   std::vector<std::int64_t> bytes(displacements.begin(), displacements.end());
   for (std::int64_t& displacement : bytes) {
-    if (__builtin_mul_overflow(displacement, of.extent(), &displacement)) return too_large();
+    if (__builtin_mul_overflow(displacement, of.extent(), &displacement)) return type_too_large();
   }
   return hindexed(lengths, bytes, of);
 }
@@ -104,9 +92,9 @@ Result<Datatype> Datatype::structure(std::span<const std::int64_t> lengths,
 Result<Datatype> Datatype::resized(std::int64_t lower, std::int64_t extent, const Datatype& of) {
   Datatype type = of;
   if (++type.depth_ > most_depth)
-    return wrong(fmt::format("a data type nested more than {} deep", most_depth));
+    return wrong_type(fmt::format("a data type nested more than {} deep", most_depth));
   type.lower_ = lower;
-  if (__builtin_add_overflow(lower, extent, &type.upper_)) return too_large();
+  if (__builtin_add_overflow(lower, extent, &type.upper_)) return type_too_large();
   type.fixed_bounds_ = true;
   return type;
 }

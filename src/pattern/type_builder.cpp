@@ -6,17 +6,13 @@
 
 namespace weir::pattern {
 
-namespace {
-
-tl::unexpected<Failure> wrong(std::string what) {
+tl::unexpected<Failure> wrong_type(std::string what) {
   return fail(ErrorCode::invalid_argument, std::move(what));
 }
 
-tl::unexpected<Failure> too_large() {
-  return wrong("a data type is larger than any file or memory");
+tl::unexpected<Failure> type_too_large() {
+  return wrong_type("a data type is larger than any file or memory");
 }
-
-}  // namespace
 
 void Bounds::take(std::int64_t from, std::int64_t to, bool part_fixed) {
   if (fixed && !part_fixed) return;
@@ -32,7 +28,7 @@ void Bounds::take(std::int64_t from, std::int64_t to, bool part_fixed) {
 Status TypeBuilder::add_strided(std::int64_t count, std::int64_t stride, std::int64_t length,
                                 std::int64_t displacement, const Datatype& of) {
   if (length < 0 || count < 0)
-    return wrong(fmt::format("a data type of {} blocks of length {}", count, length));
+    return wrong_type(fmt::format("a data type of {} blocks of length {}", count, length));
   depth_ = std::max(depth_, of.depth_);
   if (length == 0 || count == 0) return {};
   if (!of.node_ && !of.fixed_bounds_) return {};  // without bytes or bounds it is nowhere
@@ -46,7 +42,7 @@ Status TypeBuilder::add_strided(std::int64_t count, std::int64_t stride, std::in
       __builtin_add_overflow(displacement, std::max<std::int64_t>(row, 0), &high) ||
       __builtin_add_overflow(high, std::max<std::int64_t>(rows, 0), &high) ||
       __builtin_add_overflow(high, of.upper(), &high))
-    return too_large();
+    return type_too_large();
   bounds_.take(low, high, of.fixed_bounds_);
   WEIR_ASSIGN(Placed block,
               make_loop(static_cast<std::uint64_t>(length), of.extent(), {of.offset_, of.node_}));
@@ -60,7 +56,7 @@ Result<Datatype> TypeBuilder::finish() {
   Datatype type{Datatype::Empty{}};
   type.depth_ = depth_ + 1;
   if (type.depth_ > Datatype::most_depth)
-    return wrong(fmt::format("a data type nested more than {} deep", Datatype::most_depth));
+    return wrong_type(fmt::format("a data type nested more than {} deep", Datatype::most_depth));
   WEIR_ASSIGN(const Placed whole, make_list(std::move(parts_)));
   type.node_ = whole.node;
   type.offset_ = whole.offset;
@@ -70,12 +66,12 @@ Result<Datatype> TypeBuilder::finish() {
   type.fixed_bounds_ = bounds_.fixed;
   type.alignment_ = alignment_;
   std::int64_t extent = 0;
-  if (__builtin_sub_overflow(type.upper_, type.lower_, &extent)) return too_large();
+  if (__builtin_sub_overflow(type.upper_, type.lower_, &extent)) return type_too_large();
   const auto alignment = static_cast<std::int64_t>(alignment_);
   if (!bounds_.fixed && extent % alignment != 0 &&
       __builtin_add_overflow(type.upper_, alignment - extent % alignment, &type.upper_))
-    return too_large();
-  if (__builtin_sub_overflow(type.upper_, type.lower_, &extent)) return too_large();
+    return type_too_large();
+  if (__builtin_sub_overflow(type.upper_, type.lower_, &extent)) return type_too_large();
   return type;
 }
 
@@ -84,7 +80,7 @@ Result<Datatype> TypeBuilder::array(const Placed& placed, std::int64_t extent, u
   Datatype type{Datatype::Empty{}};
   type.depth_ = of.depth_ + 1 + dimensions;
   if (type.depth_ > Datatype::most_depth)
-    return wrong(fmt::format("a data type nested more than {} deep", Datatype::most_depth));
+    return wrong_type(fmt::format("a data type nested more than {} deep", Datatype::most_depth));
   type.node_ = placed.node;
   type.offset_ = placed.offset;
   type.size_ = placed.node ? placed.node->size : 0;

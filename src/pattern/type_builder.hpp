@@ -9,6 +9,10 @@
 
 namespace weir::pattern {
 
+// What a caller's arguments for a type can be: wrong in themselves, or beyond 64 bits.
+tl::unexpected<Failure> wrong_type(std::string what);
+tl::unexpected<Failure> type_too_large();
+
 // MPI's rule for bounds: where a part was resized, only such parts count.
 struct Bounds {
   std::optional<std::int64_t> lower, upper;

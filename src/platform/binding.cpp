@@ -1,11 +1,10 @@
 #include "platform/binding.hpp"
 
 #include <fmt/format.h>
-#include <hwloc.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "platform/hwloc_handles.hpp"
 #include "platform/numbers.hpp"
 #include "platform/usable.hpp"
 
@@ -13,20 +12,10 @@ namespace weir {
 
 namespace {
 
-struct DestroyTopology {
-  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
-
-Result<Topology> this_machine() {
+Result<HwlocTopology> this_machine() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return fail(ErrorCode::io, "hwloc: making a topology failed");
-  Topology topology(raw);
+  HwlocTopology topology(raw);
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM);
   // Only hardware threads matter, and every rank of a job does this at the same time.
   hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -46,11 +35,11 @@ Numbers numbers_of(hwloc_const_bitmap_t bitmap) {
 Status bind_this_process(const std::vector<std::uint32_t>& pus) {
   if (pus.empty())
     return fail(ErrorCode::invalid_argument, "a process cannot be bound to no hardware thread");
-  WEIR_ASSIGN(const Topology topology, this_machine());
-  const Bitmap wanted(hwloc_bitmap_alloc());
+  WEIR_ASSIGN(const HwlocTopology topology, this_machine());
+  const HwlocBitmap wanted(hwloc_bitmap_alloc());
   for (const std::uint32_t pu : pus) hwloc_bitmap_set(wanted.get(), pu);
 
-  const Bitmap before(hwloc_bitmap_alloc());
+  const HwlocBitmap before(hwloc_bitmap_alloc());
   if (hwloc_get_cpubind(topology.get(), before.get(), HWLOC_CPUBIND_PROCESS) != 0)
     return fail_errno(errno, "read the binding of", "this process");
   const hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(topology.get());
@@ -66,7 +55,7 @@ Status bind_this_process(const std::vector<std::uint32_t>& pus) {
     return fail_errno(errno, fmt::format("bind to hardware threads {}", format_set(pus)), "this process");
   }
   // A cgroup that hwloc does not see makes the kernel take only a part of the set, without a word.
-  const Bitmap after(hwloc_bitmap_alloc());
+  const HwlocBitmap after(hwloc_bitmap_alloc());
   if (hwloc_get_cpubind(topology.get(), after.get(), HWLOC_CPUBIND_PROCESS) == 0 &&
       hwloc_bitmap_isequal(after.get(), wanted.get()) == 0) {
     hwloc_set_cpubind(topology.get(), before.get(), HWLOC_CPUBIND_PROCESS);

@@ -1,12 +1,11 @@
 #include "platform/hwloc_source.hpp"
 
 #include <fmt/format.h>
-#include <hwloc.h>
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
 
+#include "platform/hwloc_handles.hpp"
 #include "platform/node_builder.hpp"
 
 namespace weir {
@@ -17,24 +16,14 @@ constexpr std::size_t longest_synthetic = 4096;
 constexpr std::uint64_t most_synthetic_pus =
     4096;  // hwloc takes quadratic time and more: 65,536 in a row are minutes
 
-struct DestroyTopology {
-  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
-
 tl::unexpected<Failure> hwloc_failure(std::string_view what) {
   return fail(ErrorCode::io, fmt::format("hwloc: {} failed", what));
 }
 
-Result<Topology> new_topology() {
+Result<HwlocTopology> new_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return hwloc_failure("making a topology");
-  return Topology(raw);
+  return HwlocTopology(raw);
 }
 
 NodeBuilder::Object describe(hwloc_obj_t object) {
@@ -91,7 +80,7 @@ Result<NodeType> convert(hwloc_topology_t topology, std::string name) {
 
 // What the machine has and we may not use.
 Numbers find_unusable(hwloc_topology_t topology, const NodeType& type) {
-  const Bitmap bound(hwloc_bitmap_alloc());
+  const HwlocBitmap bound(hwloc_bitmap_alloc());
   const bool is_bound = hwloc_topology_is_thissystem(topology) != 0 &&
                         hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) == 0;
   Numbers unusable;
@@ -200,7 +189,7 @@ Status check_indexes(std::string_view text, const NodeType& type) {
 }  // namespace
 
 Result<NodeType> node_type_of_this_machine() {
-  WEIR_ASSIGN(const Topology topology, new_topology());
+  WEIR_ASSIGN(const HwlocTopology topology, new_topology());
   hwloc_topology_set_flags(topology.get(), HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   if (hwloc_topology_load(topology.get()) != 0) return hwloc_failure("reading this machine");
   WEIR_ASSIGN(NodeType type, convert(topology.get(), "this"));
@@ -211,7 +200,7 @@ Result<NodeType> node_type_of_this_machine() {
 
 Result<NodeType> node_type_from_synthetic(std::string_view description) {
   WEIR_ASSIGN(const std::uint64_t pus, count_synthetic_pus(description));
-  WEIR_ASSIGN(const Topology topology, new_topology());
+  WEIR_ASSIGN(const HwlocTopology topology, new_topology());
   if (hwloc_topology_set_synthetic(topology.get(), std::string(description).c_str()) != 0) {
     return bad_synthetic(fmt::format("hwloc does not accept '{}'", description));
   }

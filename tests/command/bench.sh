@@ -2,14 +2,9 @@
 # `weir bench` as a user runs it, small: bench.sh PATH-OF-WEIR. Needs /usr/bin/python3.
 set -uo pipefail
 weir=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export XDG_DATA_HOME=$work/data
-mkdir tmp
-export TMPDIR=$work/tmp
 # shellcheck source=tests/expect.sh
 source "${BASH_SOURCE[0]%/*}/../expect.sh"
+enter_empty_folder
 
 nothing_left() { [ -z "$(ls -A tmp)" ] || failed "$1 left behind: $(find tmp)"; }
 

@@ -2,14 +2,9 @@
 # The I/O workloads of `weir bench` as a user runs them, small: bench_io.sh PATH-OF-WEIR. Needs python3.
 set -uo pipefail
 weir=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export XDG_DATA_HOME=$work/data
-mkdir tmp
-export TMPDIR=$work/tmp
 # shellcheck source=tests/expect.sh
 source "${BASH_SOURCE[0]%/*}/../expect.sh"
+enter_empty_folder
 
 # check_json FILE CODE: Python code over `report` and `rows`; what it asserts must hold.
 check_json() {

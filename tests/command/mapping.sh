@@ -5,13 +5,9 @@ set -uo pipefail
 weir=$1
 data=$2
 source_root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export TMPDIR=$work/tmp XDG_DATA_HOME=$work/data
-mkdir "$TMPDIR"
 # shellcheck source=tests/expect.sh
 source "${BASH_SOURCE[0]%/*}/../expect.sh"
+enter_empty_folder
 
 # Table V of the iocomp paper, as printed: with the paper's hosts the same rows, with made-up ones the same but for the names.
 for mapping in consecutive hyperthread oversubscribe; do

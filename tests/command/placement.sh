@@ -4,12 +4,9 @@
 set -uo pipefail
 weir=$1
 source_root=$(cd -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export XDG_DATA_HOME=$work/data
 # shellcheck source=tests/expect.sh
 source "${BASH_SOURCE[0]%/*}/../expect.sh"
+enter_empty_folder
 
 # Every algorithm side by side: the joint placement is best in each figure.
 expect 0 'chosen: joint' "$weir" plan --grid 16x16 --permute 7 --platform 8x48 --algorithms all --json out.json --svg out.svg

@@ -3,13 +3,10 @@
 set -uo pipefail
 weir=$1
 examples=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export XDG_DATA_HOME=$work/data TMPDIR=$work
-unset WEIR_STORE NO_COLOR
 # shellcheck source=tests/expect.sh
 source "${BASH_SOURCE[0]%/*}/../expect.sh"
+enter_empty_folder
+unset WEIR_STORE NO_COLOR
 
 # state_of JOB: the state that a report gives
 state_of() { "$weir" report "$1" --json - 2>/dev/null | sed -n 's/^      "state": "\(.*\)",$/\1/p' | head -1; }
@@ -78,7 +75,7 @@ child=$(pgrep -P $run -x sleep)
 kill -KILL $run
 wait $run 2>/dev/null
 [ -n "$child" ] && kill "$child" 2>/dev/null
-rm -rf weir-run-*  # which nobody could remove
+rm -rf "$TMPDIR"/weir-run-*  # which nobody could remove
 [ "$(state_of killed)" = lost ] || failed "the state of a killed job: $(state_of killed)"
 
 # Sessions of Weir leave their figures with the job.

@@ -3,12 +3,9 @@
 set -uo pipefail
 weir=$1
 examples=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export XDG_DATA_HOME=$work/data
 # shellcheck source=tests/expect.sh
 source "${BASH_SOURCE[0]%/*}/../expect.sh"
+enter_empty_folder
 
 has() { "$weir" version --json | grep -A3 "\"name\": \"$1\"" | grep -q '"available": true'; }
 

@@ -3,11 +3,9 @@
 set -uo pipefail
 weir=$1
 data=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
 # shellcheck source=tests/expect.sh
 source "${BASH_SOURCE[0]%/*}/../expect.sh"
+enter_empty_folder
 
 # The tables of the paper, by the printed scores.
 table() {
