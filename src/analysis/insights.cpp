@@ -8,10 +8,10 @@
 namespace weir::analysis {
 
 std::string format_rate(double bytes_per_second) {
-  constexpr std::array<const char*, 5> units{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+  constexpr std::array<const char*, 5> units{"B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"};
   std::size_t unit = 0;
-  while (bytes_per_second >= 999.95 && unit + 1 < units.size()) {
-    bytes_per_second /= 1000;
+  while (bytes_per_second >= 1023.95 && unit + 1 < units.size()) {
+    bytes_per_second /= 1024;
     ++unit;
   }
   return fmt::format("{:.{}f} {}", bytes_per_second, unit == 0 || bytes_per_second >= 100 ? 0 : 1,

@@ -51,7 +51,7 @@ void judge_data(const InsightInput& input, std::vector<Insight>& found);
 void judge_devices(const InsightInput& input, std::vector<Insight>& found);
 
 inline constexpr std::size_t most_objects = 16;
-std::string format_rate(double bytes_per_second);                // "95.2 MB/s"
+std::string format_rate(double bytes_per_second);                // "95.2 MiB/s"
 std::string format_list(const std::vector<std::string>& names);  // "a, b, c and 5 more"
 std::string format_percent(double share);                        // "61%"
 

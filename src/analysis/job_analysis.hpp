@@ -75,7 +75,7 @@ std::string_view to_string(Severity severity);
 struct Insight {
   std::string code;  // "slow-target": stable, for scripts
   Severity severity = Severity::info;
-  std::string sentence;  // "OST lio07-2 wrote at 11 MB/s while the others wrote at 95 MB/s."
+  std::string sentence;  // "OST lio07-2 wrote at 11 MiB/s while the others wrote at 95 MiB/s."
   std::string advice;    // "Ask the site to look at it, or leave it out of the file's stripes."
   std::map<std::string, double> evidence;  // the figures behind it, by name
   std::vector<std::string> objects;        // names of servers, targets, links, jobs it is about (at most 16)

@@ -164,16 +164,30 @@ void add_facts(JobPage& page, const JobAnalysis& job) {
   add_data(page, job.completeness);
 }
 
-std::string spaced(std::string_view name) {
+// The end of a figure's name says its unit: "longest_wait_seconds".
+std::string evidence_text(std::string_view name, double value) {
+  std::string amount;
+  if (name.ends_with("_seconds")) {
+    name.remove_suffix(std::string_view("_seconds").size());
+    amount = format_quantity(value, "s");
+  } else if (name.ends_with("_rate")) {
+    amount = format_quantity(value, "B/s");
+  } else if (name.ends_with("bytes")) {
+    amount = format_quantity(value, "B");
+  } else if (name.ends_with("_share")) {
+    amount = format_share(value);
+  } else {
+    amount = format_quantity(value, "1");
+  }
   std::string text(name);
   std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
+  return text + " " + amount;
 }
 
 Finding finding_of(const analysis::Insight& insight) {
   std::vector<std::string> evidence;
   for (const auto& [name, value] : insight.evidence) {
-    if (is_known(value)) evidence.push_back(fmt::format("{} {}", spaced(name), format_quantity(value, "1")));
+    if (is_known(value)) evidence.push_back(evidence_text(name, value));
   }
   std::string text = fmt::format("{}", fmt::join(evidence, ", "));
   if (!insight.objects.empty()) {

@@ -85,7 +85,11 @@ JobAnalysis job(const char* id, const char* configuration, double speed) {
                       .severity = analysis::Severity::critical,
                       .sentence = "OST a is slow.",
                       .advice = "Leave it out.",
-                      .evidence = {{"share_of_bytes", 0.25}},
+                      .evidence = {{"busy_rate", 3145728.0},
+                                   {"idle", 4},
+                                   {"longest_wait_seconds", 0.25},
+                                   {"mean_bytes", 2048},
+                                   {"wait_share", 0.25}},
                       .objects = {"a"}}};
   result.neighbours = {{.job_id = "7",
                         .user = "bob",
@@ -194,7 +198,8 @@ TEST(ReportJobDocument, FindingsNeighboursAndNotes) {
   const JobPage page = job_page(job("1", "a", 100 * mebi));
   ASSERT_EQ(page.findings.size(), 1U);
   EXPECT_EQ(page.findings[0].tone, Tone::bad);
-  EXPECT_EQ(page.findings[0].evidence, "share of bytes 0.25; a");
+  EXPECT_EQ(page.findings[0].evidence,
+            "busy rate 3 MiB/s, idle 4, longest wait 250 ms, mean bytes 2 KiB, wait share 25 %; a");
   ASSERT_EQ(page.tables.size(), 3U);
   EXPECT_EQ(page.tables[1].rows[0].back(), "60 %");
   EXPECT_EQ(page.tables[2].rows[0][0], "No job counters are there.");
