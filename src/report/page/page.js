@@ -196,7 +196,7 @@
     const gaps = map.rows.length <= 40 && map.columns.length <= 60;
     return {
       ...base(),
-      grid: { left: map.y_label ? 26 : 4, right: 6, top: 6, bottom: 56, containLabel: true, show: true, backgroundColor: colour('missing'), borderWidth: 0 },
+      grid: { left: map.y_label ? 32 : 4, right: 20, top: 6, bottom: 56, containLabel: true, show: true, backgroundColor: colour('missing'), borderWidth: 0 },
       tooltip: {
         ...tooltipStyle(), trigger: 'item',
         formatter: (p) => `<div style="margin-bottom:4px">${map.cells ? escape(map.cells[p.value[1] * map.columns.length + p.value[0]]) + ' · ' : ''}${escape(map.y_label ? map.y_label + ' ' : '')}${escape(map.rows[p.value[1]])}, ${escape(map.x_label ? map.x_label + ' ' : '')}${escape(map.columns[p.value[0]])}</div><b>${escape(number(p.value[2]))} ${escape(unit)}</b>`,
