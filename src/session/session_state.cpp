@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <thread>
+#include <utility>
 
 #include "core/options.hpp"
 #include "core/timed.hpp"
@@ -356,9 +358,11 @@ Summary State::summary() const {
 // them.
 void State::end_with_mpi() {
   if (!conduit_) return;
-  const auto end_session = [](MPI_Comm, int, void* state, void*) -> int {
-    auto* self = static_cast<State*>(state);
-    self->hooked_ = false;
+  const auto end_session = [](MPI_Comm, int, void* value, void*) -> int {
+    const std::unique_ptr<FinalizeHook> hook(static_cast<FinalizeHook*>(value));
+    State* self = std::exchange(hook->session, nullptr);
+    if (self == nullptr) return MPI_SUCCESS;
+    self->hook_ = nullptr;
     if (const Status ended = self->end(); !ended) {
       fmt::print(stderr, "weir: {}\n", ended.error().message());
       std::fflush(stderr);
@@ -367,19 +371,16 @@ void State::end_with_mpi() {
     }
     return MPI_SUCCESS;
   };
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_session, &finalize_key_, nullptr);
-  MPI_Comm_set_attr(MPI_COMM_SELF, finalize_key_, this);
-  hooked_ = true;
+  auto hook = std::make_unique<FinalizeHook>(FinalizeHook{.session = this});
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_session, &key, nullptr);
+  if (MPI_Comm_set_attr(MPI_COMM_SELF, key, hook.get()) == MPI_SUCCESS) hook_ = hook.release();
+  MPI_Comm_free_keyval(&key);
 }
 
+// The attribute stays: a session may end while MPI deletes another one, and MPICH allows no change then.
 void State::stop_ending_with_mpi() {
-  if (!hooked_ || !mpi_is_running()) return;
-  hooked_ = false;
-  const bool ended =
-      std::exchange(ended_, true);  // the callback that deleting the attribute calls does nothing
-  MPI_Comm_delete_attr(MPI_COMM_SELF, finalize_key_);
-  MPI_Comm_free_keyval(&finalize_key_);
-  ended_ = ended;
+  if (hook_ != nullptr) std::exchange(hook_, nullptr)->session = nullptr;
 }
 
 }  // namespace weir::session

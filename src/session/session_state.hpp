@@ -73,8 +73,11 @@ class State {
   Meter meter_;
   std::vector<std::shared_ptr<offload::Progress>> closings_;  // under way; end() tells what nobody asked
   bool ended_ = false;
-  int finalize_key_ = 0;
-  bool hooked_ = false;
+  // What MPI keeps until it is finalised, or this session ended before.
+  struct FinalizeHook {
+    State* session;
+  };
+  FinalizeHook* hook_ = nullptr;
   std::optional<Summary> final_summary_;
 };
 
