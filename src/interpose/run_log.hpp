@@ -57,6 +57,13 @@ class RunLog {
     begin(call);
   }
 
+  // The run that goes on, and may be lengthened by extend(); null: no run has a stride yet.
+  const CallRun* growing() const { return open_ && runs_.back().calls > 1 ? &runs_.back() : nullptr; }
+  // So many more calls, each a stride further. REQUIRES: growing(), unless it is none.
+  void extend(std::uint64_t calls) {
+    if (calls > 0) runs_.back().calls += calls;
+  }
+
   // All runs, the last one folded too. Further calls may be added afterwards.
   const std::vector<CallRun>& runs();
   std::uint64_t lost() const { return lost_; }  // calls beyond the limit
