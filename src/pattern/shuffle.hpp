@@ -6,6 +6,8 @@
 // Threads: plain functions of their arguments.
 #pragma once
 
+#include <optional>
+
 #include "pattern/pattern.hpp"
 #include "pattern/sparse_matrix.hpp"
 
@@ -25,6 +27,15 @@ Domains even_domains(const Pattern& pattern, const AccessTable& table, std::uint
 // Ranks by domains: bytes, repetitions included. What lies outside of all domains is left out.
 // REQUIRES: pattern.check().
 SparseMatrix shuffle(const Pattern& pattern, const AccessTable& table, const Domains& domains);
+
+// The same, unless it would have more than `most_values` values: 12 bytes each. Where it would, that is
+// noticed from a few ranks, nearly always before the work is done.
+std::optional<SparseMatrix> shuffle_up_to(std::uint64_t most_values, const Pattern& pattern,
+                                          const AccessTable& table, const Domains& domains);
+
+// A share of the bytes, at least that which ranks have in the one domain they feed most. Looks at shapes
+// only, so that it takes no time where the shuffle itself cannot be had.
+double most_in_one_domain(const Pattern& pattern, const AccessTable& table, const Domains& domains);
 
 // Dynamic segmentation: ranks by groups. REQUIRES: group_of names a group below `groups` for every rank.
 SparseMatrix shuffle_in_groups(const Pattern& pattern, const AccessTable& table,

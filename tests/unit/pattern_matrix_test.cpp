@@ -115,6 +115,24 @@ TEST(ApplicationMatrix, StatedPatternsAgreeWithListing) {
   same(state(Hpio{.ranks = 3, .regions = 17, .region = 11, .spacing = 2}));
 }
 
+TEST(ApplicationMatrix, OfBtByItsParameters) {
+  for (const std::uint64_t q : {1U, 2U, 3U, 4U, 5U, 8U}) {
+    for (const std::uint64_t points : {q, q + 1, 2 * q - 1, 2 * q, 3 * q + q / 2}) {
+      for (const std::uint64_t steps : {1U, 3U}) {
+        for (const std::uint64_t seed : {0U, 5U}) {
+          const BlockTridiagonal bt{
+              .ranks = q * q, .points = points, .element = 5, .steps = steps, .seed = seed};
+          const auto pattern = state(bt);
+          ASSERT_TRUE(pattern);
+          for (const Weight weight : {Weight::count, Weight::bytes})
+            ASSERT_EQ(application_matrix(bt, weight), application_matrix(*pattern, {.weight = weight}))
+                << q << " cells of " << points << " points, " << steps << " steps, seed " << seed;
+        }
+      }
+    }
+  }
+}
+
 TEST(ApplicationMatrix, FilesAndDirectionsAddUp) {
   Pattern pattern(2);
   for (int file = 0; file < 2; ++file) pattern.add_file(std::string("f") + static_cast<char>('0' + file));
@@ -165,10 +183,32 @@ TEST(Shuffle, AgreesWithBytes) {
     }
     ASSERT_EQ(found, from_triples(pattern.ranks, domains.count(), triples));
     ASSERT_EQ(found.sum(), static_cast<double>(pattern.totals(table).bytes));
+    // Just enough room, and one value too few.
+    ASSERT_EQ(shuffle_up_to(found.entries(), pattern, table, domains), found);
+    if (found.entries() > 0) {
+      ASSERT_EQ(shuffle_up_to(found.entries() - 1, pattern, table, domains), std::nullopt);
+    }
+    double largest = 0;
+    for (std::uint32_t rank = 0; rank < pattern.ranks; ++rank) {
+      const auto values = found.values_of(rank);
+      if (!values.empty()) largest += *std::max_element(values.begin(), values.end());
+    }
+    ASSERT_GE(most_in_one_domain(pattern, table, domains) * found.sum() * (1 + 1e-9), largest);
   }
 }
 
 // One file row per aggregator: every rank feeds one domain only.
+TEST(Shuffle, OfManyRanksIsRefusedBeforeItIsMade) {
+  const Pattern pattern = *state(BlockTridiagonal{.ranks = 400, .points = 40});
+  const AccessTable& table = pattern.files[0].writes;
+  const Domains domains = even_domains(pattern, table, 40);
+  const SparseMatrix all = shuffle(pattern, table, domains);
+  EXPECT_EQ(shuffle_up_to(all.entries() / 2, pattern, table, domains), std::nullopt);
+  EXPECT_EQ(shuffle_up_to(all.entries(), pattern, table, domains), all);
+  // A rank has two points of a row in each plane; a domain is a plane: a fortieth.
+  EXPECT_NEAR(most_in_one_domain(pattern, table, domains), 1.0 / 40, 1e-9);
+}
+
 TEST(Shuffle, TileRowsAndGroups) {
   const Pattern pattern = *state(Cartesian{.processes = {4, 4}, .block = {8, 8}, .element = 16});
   const AccessTable& table = pattern.files[0].writes;
