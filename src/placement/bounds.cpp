@@ -201,9 +201,13 @@ LowerBounds lower_bounds(const PlacementProblem& problem) {
     bounds.objective = (total - across) * machine.cheapest_within_node() +
                        across * std::max(machine.cheapest_between_nodes(), machine.cheapest_within_node());
   }
-  if (problem.shuffle != nullptr)
-    bounds.shuffle_cross_node_share = shuffle_bound(*problem.shuffle, machine.largest_capacity());
+  bounds.shuffle_cross_node_share = shuffle_lower_bound(problem);
   return bounds;
+}
+
+double shuffle_lower_bound(const PlacementProblem& problem) {
+  return problem.shuffle == nullptr ? 0
+                                    : shuffle_bound(*problem.shuffle, problem.machine->largest_capacity());
 }
 
 }  // namespace weir

@@ -54,11 +54,15 @@ Forecast forecast(const PlacementProblem& problem, const Placed& placed) {
     result.objective_relative =
         traffic.cost / (traffic.total * problem.machine->seconds_per_byte(Level::node));
   }
+  result.cost_relative = result.objective_relative;
   if (problem.shuffle == nullptr) return result;
   result.shuffle_cross_node_bytes =
       crossing_shuffle(problem, assignment.node_of, domains_of(problem, placed));
   if (const double total = problem.shuffle->sum(); total > 0)
     result.shuffle_cross_node_share = result.shuffle_cross_node_bytes / total;
+  const Machine& machine = *problem.machine;
+  const double dearer = machine.seconds_per_byte(Level::machine) / machine.seconds_per_byte(Level::node);
+  result.cost_relative += 1 + (dearer - 1) * result.shuffle_cross_node_share;
   return result;
 }
 

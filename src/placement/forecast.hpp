@@ -16,6 +16,9 @@ struct Forecast {
   double cross_node_share = 0;    // of the application matrix, 0 to 1
   double shuffle_cross_node_share = 0;  // of the bytes of the shuffle, with the aggregators stated
   double shuffle_cross_node_bytes = 0;
+  // What bytes cost at this machine's speeds, in the matrix and in the shuffle, each as a multiple of what it
+  // would be if none of them left its node; added up. 1 is the least without a shuffle, 2 with it.
+  double cost_relative = 0;
   std::uint32_t nodes_used = 0;
   std::uint32_t most_ranks_on_node = 0;
 };
@@ -41,6 +44,7 @@ struct LowerBounds {
   double shuffle_cross_node_share = 0;
 };
 LowerBounds lower_bounds(const PlacementProblem& problem);
+double shuffle_lower_bound(const PlacementProblem& problem);  // that of the shuffle alone; 0 without one
 
 // The shuffle of a million ranks that each feed thousands of file domains would fill the memory: 25 GB for
 // BT-I/O. Beyond this many values, 12 bytes each, it is left out, and this bound of its share takes its

@@ -246,7 +246,7 @@ class Joint {
 Placed run(const PlacementProblem& problem, bool shuffle_first) {
   Placed placed = Joint(problem, shuffle_first).place();
   if (problem.shuffle == nullptr) {
-    placed.note = "without a pattern, only ranks are placed, not aggregators";
+    placed.note = "without the shuffle, only ranks are placed, not aggregators";
   } else if (shuffle_first && placement_cannot_help_shuffle(problem)) {
     placed.note = "every rank feeds every file domain alike: the application matrix decides";
   }
@@ -264,22 +264,13 @@ Placed evenly(const PlacementProblem& problem) {
   return run(even, false);
 }
 
-// What bytes cost on this machine, in the matrix and in the shuffle, each as a multiple of what it would be
-// if none of them left its node.
-double relative_cost(const PlacementProblem& problem, const Forecast& forecast) {
-  const Machine& machine = *problem.machine;
-  const double dearer = machine.seconds_per_byte(Level::machine) / machine.seconds_per_byte(Level::node);
-  return forecast.objective_relative + 1 + (dearer - 1) * forecast.shuffle_cross_node_share;
-}
-
 // Whether to take the placement that the shuffle prefers all the same: at this machine's speeds it gains more
 // in the shuffle than it loses in the matrix, and in the objective it is still no worse than the simple
 // algorithms, or than any placement on evenly filled nodes that could be found.
-bool shuffle_wins(const PlacementProblem& problem, const Placed& by_matrix, const Placed& by_shuffle) {
+bool shuffle_wins(const PlacementProblem& problem, const Forecast& by_matrix, const Placed& by_shuffle) {
   constexpr double rounding = 1 + 1e-9;
   const Forecast shuffle = forecast(problem, by_shuffle);
-  if (relative_cost(problem, shuffle) * rounding >= relative_cost(problem, forecast(problem, by_matrix)))
-    return false;
+  if (shuffle.cost_relative * rounding >= by_matrix.cost_relative) return false;
   const auto no_worse_than = [&](const Placed& other) {
     return shuffle.objective <= forecast(problem, other).objective * rounding;
   };
@@ -295,8 +286,11 @@ Result<Placed> place_joint(const PlacementProblem& problem, const AlgorithmOptio
   // Both ways cost twice, which is nothing for small problems.
   constexpr std::uint64_t small = 65'536;
   if (problem.shuffle == nullptr || problem.shuffle->entries() > small) return placed;
+  // Where no more is to be had in the shuffle, there is nothing to ask.
+  const Forecast by_matrix = forecast(problem, placed);
+  if (by_matrix.shuffle_cross_node_share <= shuffle_lower_bound(problem) + 1e-9) return placed;
   Placed other = run(problem, true);
-  if (!shuffle_wins(problem, placed, other)) return placed;
+  if (!shuffle_wins(problem, by_matrix, other)) return placed;
   other.note = "the shuffle decided: it gains more than the application matrix loses";
   return other;
 }
