@@ -26,6 +26,47 @@ Domains even_domains(const Pattern& pattern, const AccessTable& table, std::uint
   return domains;
 }
 
+std::optional<Period> period_of(const Pattern& pattern, const AccessTable& table) {
+  Period period;
+  std::int64_t begin = std::numeric_limits<std::int64_t>::max(), end = 0;
+  for (const Use& use : table.uses) {
+    const Shape& shape = pattern.shapes[use.shape];
+    const auto outermost = std::find_if(shape.levels.begin(), shape.levels.end(),
+                                        [](const Level& level) { return level.count > 1; });
+    if (outermost == shape.levels.end()) return std::nullopt;
+    if (period.parts == 1) period.parts = outermost->count, period.stride = outermost->stride;
+    if (period.parts != outermost->count || period.stride != outermost->stride) return std::nullopt;
+    begin = std::min(begin, use.offset);
+    end = std::max(end, use.offset + static_cast<std::int64_t>(span(shape)) -
+                            static_cast<std::int64_t>(period.parts - 1) * period.stride);
+  }
+  if (period.parts == 1 || end - begin > period.stride) return std::nullopt;
+  period.begin = begin;
+  period.length = end - begin;
+  return period;
+}
+
+Domains even_domains_of_calls(const Pattern& pattern, const AccessTable& table, std::uint64_t count,
+                              std::uint64_t calls) {
+  if (calls <= 1) return even_domains(pattern, table, count);
+  if (count == 0) throw std::logic_error("file domains need a count above 0");
+  const Totals totals = pattern.totals(table);
+  const auto whole = static_cast<std::uint64_t>(totals.end - totals.begin);
+  std::uint64_t each = (whole + calls - 1) / calls, length = each;
+  if (const auto period = period_of(pattern, table); period && period->parts == calls) {
+    each = static_cast<std::uint64_t>(period->stride);
+    length = static_cast<std::uint64_t>(period->length);
+  }
+  Domains domains{.edges = {}, .calls = calls};
+  const std::uint64_t part = (length + count - 1) / count;
+  for (std::uint64_t call = 0; call < calls; ++call)
+    for (std::uint64_t domain = 0; domain < count; ++domain)
+      domains.edges.push_back(totals.begin + static_cast<std::int64_t>(std::min(
+                                                 whole, call * each + std::min(domain * part, each))));
+  domains.edges.push_back(totals.end);
+  return domains;
+}
+
 namespace {
 
 using Row = std::vector<std::pair<std::uint32_t, double>>;
@@ -33,11 +74,14 @@ using Row = std::vector<std::pair<std::uint32_t, double>>;
 void check_edges(const Domains& domains) {
   if (domains.edges.empty() || !std::is_sorted(domains.edges.begin(), domains.edges.end()))
     throw std::logic_error("the edges of file domains do not ascend");
+  if (domains.calls == 0 || (domains.edges.size() - 1) % domains.calls != 0)
+    throw std::logic_error("the calls have different numbers of file domains");
 }
 
 // What one rank has in each domain, in order of domains.
-void fill_row(const Pattern& pattern, std::span<const Use> uses, const std::vector<std::int64_t>& edges,
-              Row& row) {
+void fill_row(const Pattern& pattern, std::span<const Use> uses, const Domains& domains, Row& row) {
+  const std::vector<std::int64_t>& edges = domains.edges;
+  const auto count = static_cast<std::ptrdiff_t>(domains.count());
   row.clear();
   for (const Use& use : uses) {
     const Shape& shape = pattern.shapes[use.shape];
@@ -46,7 +90,7 @@ void fill_row(const Pattern& pattern, std::span<const Use> uses, const std::vect
     while (at < edges.back()) {
       const auto edge = std::upper_bound(edges.begin(), edges.end(), at);
       const std::uint64_t up_to = bytes_below(shape, use.offset, *edge);
-      row.emplace_back(static_cast<std::uint32_t>(edge - edges.begin() - 1),
+      row.emplace_back(static_cast<std::uint32_t>((edge - edges.begin() - 1) % count),
                        static_cast<double>(up_to - below) * use.repeat);
       below = up_to;
       at = next_byte(shape, use.offset, *edge);
@@ -88,7 +132,7 @@ std::optional<SparseMatrix> shuffle_up_to(std::uint64_t most_values, const Patte
   if (pattern.ranks > sample) {
     double values = 0;
     for (std::uint64_t i = 0; i < sample; ++i) {
-      fill_row(pattern, table.of(i * pattern.ranks / sample), domains.edges, row);
+      fill_row(pattern, table.of(i * pattern.ranks / sample), domains, row);
       values += static_cast<double>(row.size());
     }
     constexpr double surely = 1.25;
@@ -98,7 +142,7 @@ std::optional<SparseMatrix> shuffle_up_to(std::uint64_t most_values, const Patte
   SparseMatrix matrix{.rows = pattern.ranks, .columns = domains.count()};
   matrix.row_begin.reserve(pattern.ranks + 1);
   for (std::uint64_t rank = 0; rank < pattern.ranks; ++rank) {
-    fill_row(pattern, table.of(rank), domains.edges, row);
+    fill_row(pattern, table.of(rank), domains, row);
     if (matrix.column.size() + row.size() > most_values) return std::nullopt;
     for (const auto& [domain, bytes] : row) {
       matrix.column.push_back(domain);
@@ -116,7 +160,7 @@ SparseMatrix shuffle(const Pattern& pattern, const AccessTable& table, const Dom
 double most_in_one_domain(const Pattern& pattern, const AccessTable& table, const Domains& domains) {
   check_edges(domains);
   std::int64_t widest = 0;
-  for (std::size_t domain = 0; domain < domains.count(); ++domain)
+  for (std::size_t domain = 0; domain + 1 < domains.edges.size(); ++domain)
     widest = std::max(widest, domains.edges[domain + 1] - domains.edges[domain]);
   if (widest == 0) return 0;
   double total = 0, most = 0;
@@ -124,7 +168,8 @@ double most_in_one_domain(const Pattern& pattern, const AccessTable& table, cons
     const Shape& shape = pattern.shapes[use.shape];
     const auto all = static_cast<double>(bytes(shape));
     total += all * use.repeat;
-    most += std::min(all, most_within(shape, static_cast<std::uint64_t>(widest))) * use.repeat;
+    const double in_call = most_within(shape, static_cast<std::uint64_t>(widest));
+    most += std::min(all, in_call * static_cast<double>(domains.calls)) * use.repeat;
   }
   return total > 0 ? most / total : 0;
 }

@@ -198,6 +198,43 @@ TEST(Shuffle, AgreesWithBytes) {
 }
 
 // One file row per aggregator: every rank feeds one domain only.
+TEST(Shuffle, EachCallHasDomainsOfItsOwn) {
+  const BlockTridiagonal once{.ranks = 9, .points = 12, .element = 5};
+  BlockTridiagonal thrice = once;
+  thrice.steps = 3;
+  const Pattern one = *state(once), three = *state(thrice);
+  const AccessTable &first = one.files[0].writes, &all = three.files[0].writes;
+  const auto period = period_of(three, all);
+  ASSERT_TRUE(period);
+  EXPECT_EQ(period->parts, 3U);
+  EXPECT_EQ(period->stride, 12 * 12 * 12 * 5);
+  SparseMatrix expected = shuffle(one, first, even_domains(one, first, 5));
+  for (double& value : expected.value) value *= 3;
+  EXPECT_EQ(shuffle(three, all, even_domains_of_calls(three, all, 5, 3)), expected);
+  EXPECT_NE(shuffle(three, all, even_domains(three, all, 5)), expected);
+  EXPECT_EQ(even_domains_of_calls(three, all, 4, 1).edges, even_domains(three, all, 4).edges);
+
+  // Steps that leave a gap: a part is what is touched, not the stride.
+  Pattern gaps(2);
+  AccessTable& table = gaps.add_file("gaps").writes;
+  for (std::uint64_t rank = 0; rank < 2; ++rank)
+    gaps.add(table, rank, {static_cast<std::int64_t>(100 + rank * 10), {10, {{5, 1000}}}, 1});
+  const SparseMatrix own = shuffle(gaps, table, even_domains_of_calls(gaps, table, 2, 5));
+  EXPECT_EQ(own, from_triples(2, 2, std::vector<Triple>{{0, 0, 50}, {1, 1, 50}}));
+  // Any other number of calls: equal parts, and nothing is lost.
+  for (std::uint64_t calls = 1; calls < 9; ++calls) {
+    const Domains domains = even_domains_of_calls(gaps, table, 3, calls);
+    EXPECT_EQ(domains.count(), 3U);
+    EXPECT_EQ(shuffle(gaps, table, domains).sum(), 100) << calls;
+  }
+  // No period: a tile of several rows of ranks, and ranks that repeat differently.
+  const Pattern tile = *state(Cartesian{.processes = {2, 2}, .block = {4, 4}, .element = 8});
+  EXPECT_FALSE(period_of(tile, tile.files[0].writes));
+  gaps.add(table, 1, {500, {10, {{4, 1000}}}, 1});
+  EXPECT_FALSE(period_of(gaps, table));
+  EXPECT_FALSE(period_of(Pattern(1), AccessTable()));
+}
+
 TEST(Shuffle, OfManyRanksIsRefusedBeforeItIsMade) {
   const Pattern pattern = *state(BlockTridiagonal{.ranks = 400, .points = 40});
   const AccessTable& table = pattern.files[0].writes;

@@ -51,6 +51,7 @@ struct Input {
   std::uint32_t ranks = 0;
   pattern::SparseMatrix recorded;
   std::optional<pattern::SparseMatrix> cartesian, shuffle;
+  std::uint64_t parts = 0;         // that the file consists of, if that may be calls
   std::optional<double> left_out;  // the shuffle has too many values: of it, what can stay on a node at most
 };
 
@@ -94,7 +95,17 @@ Status add_pattern(const pattern::Pattern& pattern, const PlacementArguments& ar
   const pattern::AccessTable& table = reads ? chosen.reads : chosen.writes;
   const std::uint64_t wanted = arguments.aggregators != 0 ? arguments.aggregators : machine.nodes();
   const std::uint64_t count = std::min<std::uint64_t>(std::max<std::uint64_t>(wanted, 1), input.ranks);
-  const pattern::Domains domains = pattern::even_domains(pattern, table, count);
+  const pattern::Totals totals = pattern.totals(table);
+  const auto bytes = static_cast<std::uint64_t>(totals.end - totals.begin);
+  constexpr std::uint64_t most_edges = std::uint64_t{1} << 26U;
+  if (arguments.calls > 1 && (arguments.calls > bytes / count || arguments.calls > most_edges / count))
+    return refuse(fmt::format("--calls {}: too many for {} file domains in each, in a file of {} bytes",
+                              arguments.calls, count, bytes));
+  const pattern::Domains domains =
+      pattern::even_domains_of_calls(pattern, table, count, std::max<std::uint64_t>(arguments.calls, 1));
+  if (const auto period = pattern::period_of(pattern, table);
+      period && arguments.calls == 0 && !arguments.pattern.empty())
+    input.parts = period->parts;
   input.shuffle = pattern::shuffle_up_to(most_shuffle_values, pattern, table, domains);
   if (!input.shuffle) {
     const PlacementProblem problem{.machine = &machine, .ranks = input.ranks};
@@ -288,6 +299,12 @@ std::vector<std::string> remarks(const PlacementProblem& problem, const Input& i
             100 * best.forecast.shuffle_cross_node_share, 100 * row.forecast.shuffle_cross_node_share));
       }
     }
+  }
+  if (input.parts != 0) {
+    result.push_back(fmt::format(
+        "the file consists of {} like parts, and the shuffle is that of one collective call for all of "
+        "them; if each is a call of its own, say --calls {}",
+        input.parts, input.parts));
   }
   for (const Row& row : rows) {
     if (!row.refusal.empty()) result.push_back(row.choice.text + ": " + row.refusal);
