@@ -45,7 +45,7 @@ Status check_problem(const PlacementProblem& problem, const PlacementAlgorithm& 
     return refuse(fmt::format("'{}' needs a Cartesian grid", algorithm.name), "add --grid");
   if (algorithm.shuffle && problem.shuffle == nullptr)
     return refuse(fmt::format("'{}' needs the bytes between ranks and file domains", algorithm.name),
-                  "give a pattern, not a matrix");
+                  "give a pattern, not a matrix; of very many ranks and domains they are left out");
   return {};
 }
 
