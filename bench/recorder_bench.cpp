@@ -1,8 +1,9 @@
 // What recording costs: mpirun -n 2 build/bench/recorder_bench [FOLDER] [SECONDS-PER-ROW]. Batches of calls
 // with and without the recorder alternate in one process; "without" calls the MPI library itself. Prints
-// medians over the batches, the spread of the difference (quartiles), and the share of the I/O time that it
-// is. Time is the CPU time of the thread: what else runs on the machine does not count, and waiting for a
-// disk would only make the share smaller.
+// medians over the batches, the spread of the difference (quartiles), the share of the I/O time that it is,
+// and as a control the same difference between two kinds of batches that are both without. Time is the CPU
+// time of the thread: what else runs on the machine does not count, and waiting for a disk would only make
+// the share smaller.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -38,37 +39,68 @@ double quantile(std::vector<double> values, double share) {
 struct Row {
   std::vector<double> without;  // seconds a call, by batch
   std::vector<double> difference;
+  std::vector<double> control;  // between two batches without: what the measurement itself is worth
 };
 
-// One batch: so many calls at ascending offsets, from the start again when the file is full.
+// One batch: so many calls at ascending offsets, from the start again when the file is full; or wildly about
+// the file, where every call is news to the recorder.
 template <class Function>
-double batch(Function function, MPI_File file, std::vector<char>& buffer, int calls) {
+double batch(Function function, MPI_File file, std::vector<char>& buffer, int calls, bool wild) {
   const auto size = static_cast<std::int64_t>(buffer.size());
   const std::int64_t places = file_size / size;
+  const auto place = [&](int i) {
+    return (wild ? static_cast<std::int64_t>(static_cast<std::uint32_t>(i) * 2654435761U >> 8U) : i) % places;
+  };
   const double begin = cpu_seconds();
   for (int i = 0; i < calls; ++i)
-    function(file, (i % places) * size, buffer.data(), static_cast<int>(size), MPI_BYTE, MPI_STATUS_IGNORE);
+    function(file, place(i) * size, buffer.data(), static_cast<int>(size), MPI_BYTE, MPI_STATUS_IGNORE);
   return (cpu_seconds() - begin) / calls;
 }
 
 template <class Function>
-Row measure(Function recorded, Function plain, MPI_File file, std::size_t size, double seconds) {
+Row measure(Function recorded, Function plain, MPI_File file, std::size_t size, bool wild, double seconds) {
   std::vector<char> buffer(size, 'w');
-  batch(plain, file, buffer, 50);
-  const double once = batch(plain, file, buffer, 50);
+  batch(plain, file, buffer, 50, wild);
+  const double once = batch(plain, file, buffer, 50, wild);
   const int calls = std::clamp(static_cast<int>(0.0005 / once), 4, 2000);
   Row row;
   const double end = MPI_Wtime() + seconds;
-  // At least 11 batches of each kind; which one comes first changes, since caches and clocks favour one of
-  // them.
+  // At least 11 batches of each kind, one with the recorder and two without. The order changes, since caches
+  // and clocks favour one of the places.
   for (int round = 0; round < 11 || MPI_Wtime() < end; ++round) {
-    double with = 0, without = 0;
-    for (const bool recording : {round % 2 == 0, round % 2 != 0})
-      (recording ? with : without) = batch(recording ? recorded : plain, file, buffer, calls);
-    row.without.push_back(without);
-    row.difference.push_back(with - without);
+    double spent[3];
+    for (int i = 0; i < 3; ++i) {
+      const int kind = (round + (round % 2 == 0 ? i : 3 - i)) % 3;
+      spent[kind] = batch(kind == 0 ? recorded : plain, file, buffer, calls, wild);
+    }
+    row.without.push_back(spent[1]);
+    row.difference.push_back(spent[0] - spent[1]);
+    row.control.push_back(spent[1] - spent[2]);
   }
   return row;
+}
+
+// What the recorder takes of a call, without the call: all that it touches is in the nearest cache, and its
+// jumps are foreseen. Seconds.
+double alone(MPI_File file) {
+  constexpr int calls = 100'000;
+  std::vector<double> each;
+  for (int round = 0; round < 21; ++round) {
+    const double begin = cpu_seconds();
+    for (int i = 0; i < calls; ++i)
+      weir::interpose::watched({.name = "write_at",
+                                .direction = weir::interpose::Direction::write,
+                                .pointer = weir::interpose::Pointer::given,
+                                .reach = weir::interpose::Reach::alone,
+                                .phase = weir::interpose::Phase::blocking,
+                                .file = file,
+                                .offset = MPI_Offset{i} * 4096,
+                                .count = 4096,
+                                .type = MPI_BYTE},
+                               MPI_SUCCESS);
+    each.push_back((cpu_seconds() - begin) / calls);
+  }
+  return quantile(each, 0.5);
 }
 
 }  // namespace
@@ -93,19 +125,29 @@ int main(int argc, char** argv) {
   std::vector<char> fill(file_size, 'f');
   write_at(file, 0, fill.data(), static_cast<int>(fill.size()), MPI_BYTE, MPI_STATUS_IGNORE);
 
-  if (rank == 0)
-    fmt::print("{:>9}  {:<6} {:>12} {:>12} {:>21} {:>9}\n", "bytes", "call", "without/us", "recorder/ns",
-               "quartiles/ns", "share");
-  for (const std::size_t size : {4096U, 16384U, 65536U, 262144U, 1048576U}) {
+  const double least = alone(file);
+  if (rank == 0) {
+    fmt::print("the recorder alone: {:.1f} ns a call\n\n", least * 1e9);
+    fmt::print("{:>9}  {:<12} {:>10} {:>11} {:>21} {:>9} {:>11}\n", "bytes", "call", "without/us",
+               "recorder/ns", "quartiles/ns", "share", "control/ns");
+  }
+  struct Kind {
+    std::size_t size;
+    bool wild;
+  };
+  for (const auto& [size, wild] :
+       {Kind{4096, false}, Kind{16384, false}, Kind{65536, false}, Kind{262144, false}, Kind{1048576, false},
+        Kind{4096, true}, Kind{65536, true}}) {
     for (const bool writes : {true, false}) {
-      const Row row = writes ? measure<WriteAt>(MPI_File_write_at, write_at, file, size, seconds)
-                             : measure<ReadAt>(MPI_File_read_at, read_at, file, size, seconds);
+      const Row row = writes ? measure<WriteAt>(MPI_File_write_at, write_at, file, size, wild, seconds)
+                             : measure<ReadAt>(MPI_File_read_at, read_at, file, size, wild, seconds);
       const double without = quantile(row.without, 0.5);
       const double cost = quantile(row.difference, 0.5);
       if (rank == 0)
-        fmt::print("{:>9}  {:<6} {:>12.2f} {:>12.0f} {:>10.0f} {:>10.0f} {:>8.2f}%\n", size,
-                   writes ? "write" : "read", without * 1e6, cost * 1e9, quantile(row.difference, 0.25) * 1e9,
-                   quantile(row.difference, 0.75) * 1e9, cost / without * 100);
+        fmt::print("{:>9}  {:<12} {:>10.2f} {:>11.0f} {:>10.0f} {:>10.0f} {:>8.2f}% {:>11.0f}\n", size,
+                   fmt::format("{}{}", writes ? "write" : "read", wild ? ", wild" : ""), without * 1e6,
+                   cost * 1e9, quantile(row.difference, 0.25) * 1e9, quantile(row.difference, 0.75) * 1e9,
+                   cost / without * 100, quantile(row.control, 0.5) * 1e9);
       MPI_Barrier(MPI_COMM_WORLD);
     }
   }

@@ -48,21 +48,31 @@ using namespace weir::interpose;
 #define WEIR_PASSES_end file, buffer, status
 #define WEIR_FILLS_end .buffer = memory, .status = status
 
-#define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_) \
-  WEIR_EXPORT int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {        \
-    using Function = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));     \
-    static const Function function = find_next_as<Function>(#symbol);                 \
-    if (!active || inside) return function(WEIR_PASSES_##form);                       \
-    void* const memory = const_cast<void*>(static_cast<const void*>(buffer));         \
-    const auto carry_out = [&] { return function(WEIR_PASSES_##form); };              \
-    return transfer(Call{.name = #name_,                                              \
-                         .direction = Direction::direction_,                          \
-                         .pointer = Pointer::pointer_,                                \
-                         .reach = Reach::reach_,                                      \
-                         .phase = Phase::phase_,                                      \
-                         .file = file,                                                \
-                         WEIR_FILLS_##form},                                          \
-                    Next(carry_out));                                                 \
+// Where nobody but the recorder listens, the call goes on from here, by one jump as without us: after a
+// system call every indirect jump is a surprise to the processor, and costs more than all that the recorder
+// does.
+#define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_)         \
+  WEIR_EXPORT int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {                \
+    using Function = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));             \
+    static const Function function = find_next_as<Function>(#symbol);                         \
+    if (!active || inside) return function(WEIR_PASSES_##form);                               \
+    void* const memory = const_cast<void*>(static_cast<const void*>(buffer));                 \
+    const auto call = [&] {                                                                   \
+      return Call{.name = #name_,                                                             \
+                  .direction = Direction::direction_,                                         \
+                  .pointer = Pointer::pointer_,                                               \
+                  .reach = Reach::reach_,                                                     \
+                  .phase = Phase::phase_,                                                     \
+                  .file = file,                                                               \
+                  WEIR_FILLS_##form};                                                         \
+    };                                                                                        \
+    if (Pointer::pointer_ != Pointer::ordered && only_watched()) {                            \
+      const Inside now;                                                                       \
+      const int code = function(WEIR_PASSES_##form);                                          \
+      return code == MPI_SUCCESS && watching->goes_on(call()) ? code : watched(call(), code); \
+    }                                                                                         \
+    const auto carry_out = [&] { return function(WEIR_PASSES_##form); };                      \
+    return transfer(call(), Next(carry_out));                                                 \
   }
 
 #define WEIR_CALL(name, form, direction, pointer, reach, phase)                   \
@@ -113,4 +123,5 @@ WEIR_CONTROL(File_seek, (MPI_File file, MPI_Offset offset, int whence), (file, o
              seek(file, offset, whence, next))
 WEIR_CONTROL(File_set_atomicity, (MPI_File file, int flag), (file, flag), set_atomicity(file, flag, next))
 WEIR_CONTROL(File_get_info, (MPI_File file, MPI_Info* info), (file, info), get_info(file, info, next))
+WEIR_CONTROL(Type_free, (MPI_Datatype * type), (type), type_free(next))
 WEIR_CONTROL(Finalize, (), (), finalize(next))

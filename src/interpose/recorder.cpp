@@ -20,7 +20,9 @@ namespace {
 constexpr std::size_t most_types = std::size_t{1} << 16U;
 constexpr std::uint32_t unknown_types = static_cast<std::uint32_t>(-1);
 
-struct OpenFile {
+}  // namespace
+
+struct Recorder::OpenFile {
   MPI_File handle = MPI_FILE_NULL;
   std::size_t file = 0;           // in State::files
   std::uint32_t types = 0;        // of the view, in State::types
@@ -30,12 +32,14 @@ struct OpenFile {
   MPI_Comm comm = MPI_COMM_NULL;  // of its ranks, for ordered calls; none for one rank
 };
 
-}  // namespace
-
 struct Recorder::State {
   std::mutex mutex;
   std::vector<std::unique_ptr<OpenFile>> open;
-  OpenFile* last = nullptr;  // most programs use one file at a time
+  OpenFile* last = nullptr;                // most programs use one file at a time
+  OpenFile* streaking = nullptr;           // the file of the streak
+  std::uint64_t streak_bytes = 0;          // of one of its calls
+  MPI_Datatype sized = MPI_DATATYPE_NULL;  // the type whose size was asked for last, while it cannot be freed
+  MPI_Count size = 0;
   std::vector<LoggedFile> files;
   std::unordered_map<std::string, std::size_t> by_name;
   std::vector<ViewTrees> types;
@@ -46,6 +50,15 @@ struct Recorder::State {
     for (const auto& file : open)
       if (file->handle == handle) return last = file.get();
     return nullptr;
+  }
+
+  MPI_Count size_of(MPI_Datatype type) {
+    if (type != sized || type == MPI_DATATYPE_NULL) {
+      size = 0;
+      PMPI_Type_size_x(type, &size);
+      sized = type;
+    }
+    return size;
   }
 
   std::uint32_t number_of(ViewTrees trees) {
@@ -82,7 +95,10 @@ void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, 
   }
   MPI_Offset position = 0;
   if ((mode & MPI_MODE_APPEND) != 0) next::get_position(file, &position);
+  int threads = MPI_THREAD_MULTIPLE;
+  PMPI_Query_thread(&threads);
   const std::lock_guard lock(state_->mutex);
+  if (threads != MPI_THREAD_MULTIPLE) shared_by_threads_ = false;
   const auto [place, is_new] = state_->by_name.try_emplace(name, state_->files.size());
   if (is_new) state_->files.push_back({.name = name});
   auto open = std::make_unique<OpenFile>();
@@ -93,10 +109,27 @@ void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, 
   state_->open.push_back(std::move(open));
 }
 
+void Recorder::end_streak() {
+  if (OpenFile* const open = state_->streaking) {
+    state_->files[open->file].log.extend(streak_.calls);
+    if (streak_.pointer == Pointer::individual)
+      open->position += static_cast<std::int64_t>(streak_.calls * state_->streak_bytes);
+  }
+  state_->streaking = nullptr;
+  streak_ = {};
+}
+
+void Recorder::freeing_type() {
+  const std::lock_guard lock(state_->mutex);
+  end_streak();
+  state_->sized = MPI_DATATYPE_NULL;
+}
+
 void Recorder::closing(MPI_File file) {
   MPI_Comm comm = MPI_COMM_NULL;
   {
     const std::lock_guard lock(state_->mutex);
+    end_streak();
     std::erase_if(state_->open, [&](const std::unique_ptr<OpenFile>& open) {
       if (open->handle != file) return false;
       comm = open->comm;
@@ -120,6 +153,7 @@ void Recorder::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype ety
     from = 0;
 
   const std::lock_guard lock(state_->mutex);
+  end_streak();
   OpenFile* const open = state_->find(file);
   if (open == nullptr) return;
   open->displacement = from;
@@ -133,11 +167,12 @@ void Recorder::pointer_moved(MPI_File file) {
   MPI_Offset position = 0;
   if (next::get_position(file, &position) != MPI_SUCCESS) return;
   const std::lock_guard lock(state_->mutex);
+  end_streak();
   if (OpenFile* const open = state_->find(file)) open->position = position * open->elementary_size;
 }
 
-MPI_Offset Recorder::before(const Call& call) {
-  if (call.pointer != Pointer::ordered || call.phase == Phase::ended) return 0;
+MPI_Offset Recorder::before_ordered(const Call& call) {
+  if (call.phase == Phase::ended) return 0;
   // The first rank of the file sees where the others will begin: all earlier ordered calls are complete, see
   // after().
   OpenFile* open = nullptr;
@@ -171,12 +206,14 @@ MPI_Offset ordered_offset(MPI_Comm comm, MPI_Offset first, std::int64_t mine) {
 
 void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
   if (call.phase == Phase::ended) return;  // all was said when it began
-  MPI_Count size = 0;
-  if (succeeded) PMPI_Type_size_x(call.type, &size);
+  std::unique_lock lock(state_->mutex, std::defer_lock);
+  if (shared_by_threads_) lock.lock();
+  if (succeeded && streak_.takes(call)) return;
+  end_streak();
+  const MPI_Count size = succeeded ? state_->size_of(call.type) : 0;
   std::int64_t bytes = 0;
   if (size < 0 || call.count < 0 || __builtin_mul_overflow(size, call.count, &bytes)) bytes = 0;
 
-  std::unique_lock lock(state_->mutex);
   OpenFile* const open = state_->find(call.file);
   if (open == nullptr) return;
   std::int64_t offset = 0;
@@ -186,7 +223,7 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
       break;
     case Pointer::individual:
       if (!succeeded) {
-        lock.unlock();
+        if (lock.owns_lock()) lock.unlock();
         return pointer_moved(call.file);  // MPI does not say where a failed call leaves it
       }
       offset = open->position;
@@ -200,9 +237,10 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
     }
     case Pointer::ordered: {
       const std::int64_t unit = open->elementary_size;
-      lock.unlock();  // other threads may use other files meanwhile
+      if (lock.owns_lock()) lock.unlock();  // other threads may use other files meanwhile
       offset = ordered_offset(open->comm, noted, bytes / unit) * unit;
-      lock.lock();
+      if (shared_by_threads_) lock.lock();
+      end_streak();  // which they may have begun
       break;
     }
   }
@@ -217,10 +255,32 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
                 .displacement = open->displacement,
                 .offset = offset,
                 .bytes = static_cast<std::uint64_t>(bytes)});
+  begin_streak(call, *open, file.log.growing());
+}
+
+void Recorder::begin_streak(const Call& call, OpenFile& open, const CallRun* run) {
+  const bool follows =
+      run != nullptr &&
+      (call.pointer == Pointer::given ||
+       (call.pointer == Pointer::individual && run->stride == static_cast<std::int64_t>(run->bytes)));
+  if (!follows) return;
+  state_->streaking = &open;
+  state_->streak_bytes = run->bytes;
+  // One view: all offsets of the run are whole elementary types apart.
+  const MPI_Offset step = run->stride / open.elementary_size;
+  streak_ = {.file = call.file,
+             .type = call.type,
+             .direction = call.direction,
+             .pointer = call.pointer,
+             .count = call.count,
+             .next = static_cast<MPI_Offset>(static_cast<std::uint64_t>(call.offset) +
+                                             static_cast<std::uint64_t>(step)),
+             .step = step};
 }
 
 Status Recorder::save(const std::filesystem::path& path, const Status& so_far) {
   const std::lock_guard lock(state_->mutex);
+  end_streak();
   return save_recording(state_->files, state_->types, path, so_far);
 }
 

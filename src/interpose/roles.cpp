@@ -19,6 +19,8 @@
 namespace weir::interpose {
 
 bool active = false;
+Recorder* watching = nullptr;
+Service* serving = nullptr;
 thread_local bool inside = false;
 
 namespace {
@@ -26,7 +28,7 @@ namespace {
 struct Roles {
   std::string recording;               // the path of the recording
   std::unique_ptr<Recorder> recorder;  // null: nothing is recorded
-  Status so_far;                       // a recorder that failed watches no longer
+  Status so_far;                       // why the recorder watches no longer
   std::unique_ptr<Service> service;    // null: collective calls are the MPI library's
   bool summary = false;                // WEIR_SUMMARY: where the time of collective calls went
 };
@@ -60,10 +62,12 @@ void complain(const std::string& message) {
 // What the recorder does must never harm the program: a failure, such as no memory, makes it stop.
 template <class Body>
 void observe(const Body& body) {
-  if (!roles->recorder || !roles->so_far) return;
+  Recorder* const recorder = watching;
+  if (recorder == nullptr) return;
   try {
-    body(*roles->recorder);
+    body(*recorder);
   } catch (const std::exception& error) {
+    watching = nullptr;
     roles->so_far = fail(ErrorCode::no_memory, error.what());
   }
 }
@@ -112,11 +116,13 @@ Roles& make_roles() {
 void start_recording(const char* path) {
   make_roles().recording = path;
   roles->recorder = std::make_unique<Recorder>();
+  watching = roles->recorder.get();
   active = true;
 }
 
 void start_serving(const Status& environment) {
   make_roles().service = std::make_unique<Service>(environment);
+  serving = roles->service.get();
   roles->summary = is_set("WEIR_SUMMARY");
   active = true;
 }
@@ -126,9 +132,14 @@ int transfer(const Call& call, const Next& next) {
   MPI_Offset noted = 0;
   observe([&](Recorder& recorder) { noted = recorder.before(call); });
   std::optional<int> served;
-  if (roles->service) served = serve([&](Service& service) { return service.transfer(call); });
+  if (serving != nullptr) served = serve([&](Service& service) { return service.transfer(call); });
   const int code = served ? *served : next();
   observe([&](Recorder& recorder) { recorder.after(call, noted, code == MPI_SUCCESS); });
+  return code;
+}
+
+int watched(const Call& call, int code) {
+  observe([&](Recorder& recorder) { recorder.after(call, 0, code == MPI_SUCCESS); });
   return code;
 }
 
@@ -196,6 +207,12 @@ int get_info(MPI_File file, MPI_Info* info, const Next& next) {
   const int code = next();
   if (roles->service && code == MPI_SUCCESS) serve([&](Service& service) { service.describe(file, *info); });
   return code;
+}
+
+int type_free(const Next& next) {
+  const Inside now;
+  observe([](Recorder& recorder) { recorder.freeing_type(); });
+  return next();
 }
 
 int finalize(const Next& next) {

@@ -10,11 +10,19 @@
 
 #include "core/error.hpp"
 #include "interpose/call.hpp"
+#include "interpose/recorder.hpp"
 
 namespace weir::interpose {
 
 // Whether any role is switched on; read by every call, so it is no function of another file.
 extern bool active;
+// The roles that see transfers; null: not this one. A recorder that failed watches no longer.
+class Service;
+extern Recorder* watching;
+extern Service* serving;
+inline bool only_watched() {
+  return watching != nullptr && serving == nullptr;
+}
 // A preloaded library is there from the start: the cheapest kind of thread-local variable will do.
 extern thread_local bool inside __attribute__((tls_model("initial-exec")));
 
@@ -38,6 +46,9 @@ class Inside {
 // without us; each returns the code that the program gets. No exception of ours leaves them; one that the
 // program's error handler throws does.
 int transfer(const Call& call, const Next& next);
+// After a call that is not ordered was carried out with `code`, which is returned. REQUIRES: only_watched(),
+// before the call.
+int watched(const Call& call, int code);
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next);
 int file_close(MPI_File* file, const Next& next);
 int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -45,6 +56,7 @@ int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Dat
 int seek(MPI_File file, MPI_Offset offset, int whence, const Next& next);
 int set_atomicity(MPI_File file, int flag, const Next& next);
 int get_info(MPI_File file, MPI_Info* info, const Next& next);
+int type_free(const Next& next);
 int finalize(const Next& next);
 
 }  // namespace weir::interpose

@@ -25,7 +25,7 @@ void RunLog::begin(const CallRun& run) {
 
 // Whether the run, the one `lag` before it and the one `lag` before that are three turns of a loop.
 bool RunLog::fold(const CallRun& run, std::size_t lag, std::size_t& group) {
-  if (closed_ < 2 * lag) return false;
+  if (closed_ < 2 * lag || !in_step(run, lag)) return false;
   const Closed& middle = history_[(closed_ - lag) % history_size];
   const Closed& first = history_[(closed_ - 2 * lag) % history_size];
   if (!same_shape(middle.run, run) || !same_shape(first.run, run)) return false;
@@ -68,6 +68,7 @@ void RunLog::close_last() {
   if (folded) runs_.pop_back();
   if (history_.empty()) history_.resize(history_size);
   history_[closed_ % history_size] = {run, group};
+  offsets_[closed_ % history_size] = static_cast<std::uint64_t>(run.offset);
   ++closed_;
 }
 

@@ -6,6 +6,7 @@
 // Memory is bounded: what does not fit is counted. Threads: none of its own; the owner locks. LOCAL.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -57,6 +58,13 @@ class RunLog {
     begin(call);
   }
 
+  // The run that goes on, and may be lengthened by extend(); null: no run has a stride yet.
+  const CallRun* growing() const { return open_ && runs_.back().calls > 1 ? &runs_.back() : nullptr; }
+  // So many more calls, each a stride further. REQUIRES: growing(), unless it is none.
+  void extend(std::uint64_t calls) {
+    if (calls > 0) runs_.back().calls += calls;
+  }
+
   // All runs, the last one folded too. Further calls may be added afterwards.
   const std::vector<CallRun>& runs();
   std::uint64_t lost() const { return lost_; }  // calls beyond the limit
@@ -79,12 +87,19 @@ class RunLog {
   void begin(const CallRun& run);
   void close_last();
   bool fold(const CallRun& run, std::size_t lag, std::size_t& group);
+  // Whether the run lies as far behind the one `lag` before it as that one behind the one before: nearly
+  // always the answer is no, and this alone is looked at.
+  bool in_step(const CallRun& run, std::size_t lag) const {
+    const auto offset = [&](std::uint64_t back) { return offsets_[(closed_ - back) % history_size]; };
+    return 2 * offset(lag) - offset(2 * lag) == static_cast<std::uint64_t>(run.offset);
+  }
 
   std::size_t limit_ = default_limit;
   std::vector<CallRun> runs_;  // those with bytes == 0 went into another one
   std::vector<Closed> history_;
-  std::uint64_t closed_ = 0;  // how many ever
-  std::size_t lag_ = 1;       // at which a run folded last
+  std::array<std::uint64_t, history_size> offsets_{};  // of the history
+  std::uint64_t closed_ = 0;                           // how many ever
+  std::size_t lag_ = 1;                                // at which a run folded last
   std::uint64_t lost_ = 0;
   bool open_ = false;  // the last run may still grow
 };

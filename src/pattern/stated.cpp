@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "pattern/bt_cells.hpp"
+
 namespace weir::pattern {
 
 namespace {
@@ -99,27 +101,9 @@ Result<Pattern> state(const Cartesian& grid) {
   return make(grid, ranks, "grid");
 }
 
-namespace {
-
-std::uint64_t side_of(std::uint64_t square) {
-  std::uint64_t side = 0;
-  while ((side + 1) * (side + 1) <= square) ++side;
-  return side;
-}
-
-// One dimension of the cube in q parts, the first ones larger by a point where q does not divide it.
-struct Cut {
-  std::uint64_t each, larger;
-  Cut(std::uint64_t points, std::uint64_t parts) : each(points / parts), larger(points % parts) {}
-  std::uint64_t begin(std::uint64_t part) const { return part * each + std::min(part, larger); }
-  std::uint64_t size(std::uint64_t part) const { return each + (part < larger ? 1 : 0); }
-};
-
-}  // namespace
-
 std::vector<Access> accesses_of(const BlockTridiagonal& bt, std::uint64_t position) {
-  const std::uint64_t q = side_of(bt.ranks), x0 = position % q, y0 = position / q;
-  const Cut cut(bt.points, q);
+  const std::uint64_t q = bt_side(bt.ranks), x0 = position % q, y0 = position / q;
+  const BtCut cut(bt.points, q);
   const std::uint64_t row = bt.points * bt.element, plane = bt.points * row, cube = bt.points * plane;
   // In layer z a rank's cell has moved by z in x, and by -z in y.
   const auto x_of = [&](std::uint64_t z) { return (x0 + z) % q; };
@@ -153,7 +137,7 @@ std::vector<Access> accesses_of(const BlockTridiagonal& bt, std::uint64_t positi
 
 Result<Pattern> state(const BlockTridiagonal& bt) {
   WEIR_TRY(check_ranks(bt.ranks, "BT"));
-  const std::uint64_t q = side_of(bt.ranks);
+  const std::uint64_t q = bt_side(bt.ranks);
   if (q * q != bt.ranks) return wrong(fmt::format("BT: {} ranks are no square", bt.ranks));
   WEIR_TRY(check_product({bt.points, bt.points, bt.points, bt.element, bt.steps}, "BT"));
   if (bt.points < q) return wrong(fmt::format("BT: {} points cannot be cut into {} cells", bt.points, q));

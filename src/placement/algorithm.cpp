@@ -34,9 +34,10 @@ Status check_problem(const PlacementProblem& problem, const PlacementAlgorithm& 
   WEIR_TRY(check_matrix(problem.cartesian, "Cartesian matrix", problem.ranks, true));
   WEIR_TRY(check_matrix(problem.shuffle, "shuffle", problem.ranks, false));
   if (problem.machine->total_capacity() < problem.ranks) {
-    return refuse(fmt::format("{} ranks do not fit: {} nodes take {} within their limits", problem.ranks,
-                              problem.machine->nodes(), problem.machine->total_capacity()),
-                  "give more nodes, or allow more ranks per node");
+    return refuse(fmt::format("{} ranks do not fit: {} nodes take {}, a core each and within their limits",
+                              problem.ranks, problem.machine->nodes(), problem.machine->total_capacity()),
+                  "give more nodes or raise the limits; where ranks share cores, describe the nodes with as "
+                  "many cores as they take ranks (--hosts LIST --platform NODESxRANKS)");
   }
   if (algorithm.recorded && problem.recorded == nullptr)
     return refuse(fmt::format("'{}' needs an application matrix", algorithm.name));
@@ -44,7 +45,7 @@ Status check_problem(const PlacementProblem& problem, const PlacementAlgorithm& 
     return refuse(fmt::format("'{}' needs a Cartesian grid", algorithm.name), "add --grid");
   if (algorithm.shuffle && problem.shuffle == nullptr)
     return refuse(fmt::format("'{}' needs the bytes between ranks and file domains", algorithm.name),
-                  "give a pattern, not a matrix");
+                  "give a pattern, not a matrix; of very many ranks and domains they are left out");
   return {};
 }
 

@@ -129,6 +129,12 @@ double sum_of_largest(std::vector<double>& values, std::size_t count) {
                          values.begin() + static_cast<std::ptrdiff_t>(std::min(count, values.size())), 0.0);
 }
 
+// So many file domains at most are written from one node.
+std::uint64_t most_domains_on_node(std::uint64_t domains, std::uint64_t ranks, std::uint32_t capacity) {
+  const std::uint64_t fewest_nodes = (ranks + capacity - 1) / capacity;
+  return (domains + fewest_nodes - 1) / fewest_nodes;
+}
+
 double shuffle_bound(const pattern::SparseMatrix& shuffle, std::uint32_t capacity) {
   const double total = shuffle.sum();
   if (total <= 0) return 0;
@@ -137,8 +143,7 @@ double shuffle_bound(const pattern::SparseMatrix& shuffle, std::uint32_t capacit
   for (std::uint64_t i = 0; i < shuffle.entries(); ++i)
     of_domain[shuffle.column[i]].push_back(shuffle.value[i]);
   for (std::vector<double>& values : of_domain) local_by_domain += sum_of_largest(values, capacity);
-  const std::uint64_t fewest_nodes = (shuffle.rows + capacity - 1) / capacity;
-  const std::uint64_t per_node = (shuffle.columns + fewest_nodes - 1) / fewest_nodes;
+  const std::uint64_t per_node = most_domains_on_node(shuffle.columns, shuffle.rows, capacity);
   std::vector<double> row;
   for (std::uint64_t rank = 0; rank < shuffle.rows; ++rank) {
     const auto values = shuffle.values_of(rank);
@@ -150,16 +155,40 @@ double shuffle_bound(const pattern::SparseMatrix& shuffle, std::uint32_t capacit
 
 }  // namespace
 
-bool placement_cannot_help_shuffle(const PlacementProblem& problem) {
-  if (problem.shuffle == nullptr || problem.shuffle->columns < 2) return false;
-  const double total = problem.shuffle->sum();
-  double largest = 0;  // what is local at best with one domain a node
-  for (std::uint64_t rank = 0; rank < problem.shuffle->rows; ++rank) {
-    const auto values = problem.shuffle->values_of(rank);
-    if (!values.empty()) largest += *std::max_element(values.begin(), values.end());
+double shuffle_bound_of_shapes(const PlacementProblem& problem, const pattern::Pattern& pattern,
+                               const pattern::AccessTable& table, const pattern::Domains& domains) {
+  const std::uint64_t per_node =
+      most_domains_on_node(domains.count(), problem.ranks, problem.machine->largest_capacity());
+  return std::max(0.0,
+                  1 - static_cast<double>(per_node) * pattern::most_in_one_domain(pattern, table, domains));
+}
+
+FeedSums feed_sums(const pattern::SparseMatrix& shuffle) {
+  // Tens of millions of values: two chains of additions and of comparisons at a time.
+  FeedSums sums;
+  for (std::uint64_t rank = 0; rank < shuffle.rows; ++rank) {
+    const auto values = shuffle.values_of(rank);
+    double sum[2] = {0, 0}, most[2] = {0, 0};
+    std::size_t i = 0;
+    for (; i + 1 < values.size(); i += 2) {
+      sum[0] += values[i], sum[1] += values[i + 1];
+      most[0] = std::max(most[0], values[i]), most[1] = std::max(most[1], values[i + 1]);
+    }
+    if (i < values.size()) sum[0] += values[i], most[0] = std::max(most[0], values[i]);
+    sums.total += sum[0] + sum[1];
+    sums.largest += std::max(most[0], most[1]);
   }
+  return sums;
+}
+
+bool feeds_are_even(const FeedSums& sums, std::uint64_t domains) {
   constexpr double margin = 1.1;
-  return total > 0 && largest / total <= margin / static_cast<double>(problem.shuffle->columns);
+  return domains >= 2 && sums.total > 0 && sums.largest / sums.total <= margin / static_cast<double>(domains);
+}
+
+bool placement_cannot_help_shuffle(const PlacementProblem& problem) {
+  return problem.shuffle != nullptr && problem.shuffle->columns >= 2 &&
+         feeds_are_even(feed_sums(*problem.shuffle), problem.shuffle->columns);
 }
 
 LowerBounds lower_bounds(const PlacementProblem& problem) {
@@ -172,9 +201,13 @@ LowerBounds lower_bounds(const PlacementProblem& problem) {
     bounds.objective = (total - across) * machine.cheapest_within_node() +
                        across * std::max(machine.cheapest_between_nodes(), machine.cheapest_within_node());
   }
-  if (problem.shuffle != nullptr)
-    bounds.shuffle_cross_node_share = shuffle_bound(*problem.shuffle, machine.largest_capacity());
+  bounds.shuffle_cross_node_share = shuffle_lower_bound(problem);
   return bounds;
+}
+
+double shuffle_lower_bound(const PlacementProblem& problem) {
+  return problem.shuffle == nullptr ? 0
+                                    : shuffle_bound(*problem.shuffle, problem.machine->largest_capacity());
 }
 
 }  // namespace weir

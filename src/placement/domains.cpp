@@ -95,7 +95,9 @@ Numbers deal_exactly(const Deal& deal) {
   Numbers column_place{UINT32_MAX};
   for (std::uint32_t place = 0; place < deal.nodes.size(); ++place)
     column_place.insert(column_place.end(), deal.room[place], place);
-  const std::size_t rows = deal.domains, columns = column_place.size() - 1;
+  const std::size_t rows = deal.domains, columns = column_place.size() - 1, places = deal.nodes.size();
+  std::vector<double> bytes(rows * places, 0);  // by domain and place: each is asked for many times
+  for (const Feed& feed : deal.feeds) bytes[feed.domain * places + feed.place] = feed.bytes;
   std::vector<double> row_price(rows + 1, 0), column_price(columns + 1, 0);
   std::vector<std::size_t> row_at(columns + 1, 0), way(columns + 1, 0);
   for (std::size_t row = 1; row <= rows; ++row) {
@@ -106,12 +108,13 @@ Numbers deal_exactly(const Deal& deal) {
     do {
       done[column] = 1;
       const std::size_t current = row_at[column];
+      const double* const gain = &bytes[(current - 1) * places];
       double least = std::numeric_limits<double>::infinity();
       std::size_t next = 0;
       for (std::size_t j = 1; j <= columns; ++j) {
         if (done[j] != 0) continue;
-        const double cost = -deal.bytes(static_cast<std::uint32_t>(current - 1), column_place[j]);
-        if (const double reduced = cost - row_price[current] - column_price[j]; reduced < slack[j])
+        if (const double reduced = -gain[column_place[j]] - row_price[current] - column_price[j];
+            reduced < slack[j])
           slack[j] = reduced, way[j] = column;
         if (slack[j] < least) least = slack[j], next = j;
       }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "placement/domains.hpp"
+
 namespace weir {
 
 namespace {
@@ -30,6 +32,11 @@ Traffic traffic_of(const PlacementProblem& problem, const Assignment& assignment
   return traffic;
 }
 
+Numbers domains_of(const PlacementProblem& problem, const Placed& placed) {
+  if (!placed.node_of_domain.empty()) return placed.node_of_domain;
+  return romio_domains(placed.assignment.node_of, static_cast<std::uint32_t>(problem.shuffle->columns));
+}
+
 }  // namespace
 
 Forecast forecast(const PlacementProblem& problem, const Placed& placed) {
@@ -47,23 +54,37 @@ Forecast forecast(const PlacementProblem& problem, const Placed& placed) {
     result.objective_relative =
         traffic.cost / (traffic.total * problem.machine->seconds_per_byte(Level::node));
   }
+  result.cost_relative = result.objective_relative;
   if (problem.shuffle == nullptr) return result;
-  const pattern::SparseMatrix& shuffle = *problem.shuffle;
-  const Numbers node_of_domain =
-      placed.node_of_domain.empty()
-          ? romio_domains(assignment.node_of, static_cast<std::uint32_t>(shuffle.columns))
-          : placed.node_of_domain;
-  double total = 0;
-  for (std::uint32_t rank = 0; rank < problem.ranks; ++rank) {
-    const auto domains = shuffle.columns_of(rank);
-    const auto bytes = shuffle.values_of(rank);
-    for (std::size_t i = 0; i < domains.size(); ++i) {
-      total += bytes[i];
-      if (node_of_domain[domains[i]] != assignment.node_of[rank]) result.shuffle_cross_node_bytes += bytes[i];
-    }
-  }
-  if (total > 0) result.shuffle_cross_node_share = result.shuffle_cross_node_bytes / total;
+  result.shuffle_cross_node_bytes =
+      crossing_shuffle(problem, assignment.node_of, domains_of(problem, placed));
+  if (const double total = problem.shuffle->sum(); total > 0)
+    result.shuffle_cross_node_share = result.shuffle_cross_node_bytes / total;
+  const Machine& machine = *problem.machine;
+  const double dearer = machine.seconds_per_byte(Level::machine) / machine.seconds_per_byte(Level::node);
+  result.cost_relative += 1 + (dearer - 1) * result.shuffle_cross_node_share;
   return result;
+}
+
+double crossing_shuffle(const PlacementProblem& problem, const Numbers& node_of,
+                        const Numbers& node_of_domain) {
+  double across = 0;
+  for (std::uint32_t rank = 0; rank < problem.ranks; ++rank) {
+    const auto domains = problem.shuffle->columns_of(rank);
+    const auto bytes = problem.shuffle->values_of(rank);
+    for (std::size_t i = 0; i < domains.size(); ++i)
+      if (node_of_domain[domains[i]] != node_of[rank]) across += bytes[i];
+  }
+  return across;
+}
+
+double share_with_best_aggregators(const PlacementProblem& problem, const Placed& placed) {
+  const double total = problem.shuffle->sum();
+  if (total <= 0) return 0;
+  const Numbers& node_of = placed.assignment.node_of;
+  return std::min(crossing_shuffle(problem, node_of, domains_of(problem, placed)),
+                  crossing_shuffle(problem, node_of, assign_domains(problem, node_of))) /
+         total;
 }
 
 Numbers romio_domains(const Numbers& node_of, std::uint32_t domains) {

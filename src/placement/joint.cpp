@@ -4,7 +4,8 @@
 // file domain. A good placement for the first can be a bad one for the second unless the aggregators are
 // chosen with it. So several starts are made, improved by moves and exchanges, given the file domains that
 // suit them, and the best is kept. `joint` compares the application matrix first and the shuffle where it is
-// equal, or as good as equal in a small problem; `joint-shuffle` the other way round. Starts:
+// equal; in small problems it takes the shuffle's choice by the rule of shuffle_wins(). `joint-shuffle` goes
+// the other way round. Starts:
 // - the ranks as they are, filling nodes;
 // - the ranks in the line that the matrix gives, filling nodes; and the same line cut where it costs least;
 // - groups that grow rank by rank, and those of TreeMatch;
@@ -51,7 +52,8 @@ class Joint {
       : problem_(problem),
         machine_(*problem.machine),
         has_shuffle_(problem.shuffle != nullptr && problem.shuffle->entries() > 0),
-        uniform_(has_shuffle_ && placement_cannot_help_shuffle(problem)),
+        feeds_(has_shuffle_ ? feed_sums(*problem.shuffle) : FeedSums()),
+        uniform_(has_shuffle_ && feeds_are_even(feeds_, problem.shuffle->columns)),
         shuffle_first_(shuffle_first && has_shuffle_ && !uniform_) {
     if (!has_shuffle_) return;
     // A weight so small that all of the lesser one together does not outweigh the least of the greater.
@@ -60,8 +62,7 @@ class Joint {
       matrix_weight_ =
           0.4 * smallest_positive(problem.shuffle->value) / std::max(problem.recorded->sum(), 1e-300);
     } else {
-      shuffle_weight_ =
-          0.4 * smallest_positive(problem.recorded->value) / std::max(problem.shuffle->sum(), 1e-300);
+      shuffle_weight_ = 0.4 * smallest_positive(problem.recorded->value) / std::max(feeds_.total, 1e-300);
     }
   }
 
@@ -74,7 +75,7 @@ class Joint {
     if (!big()) consider(fill_in_order(machine_, order_));
     consider(cut_in_order(machine_, *problem_.recorded, order_));
     consider(fill_in_order(machine_, identity()));
-    if (has_shuffle_ && !shuffle_first_ && !uniform_) consider(feed_domains(true));
+    if (has_shuffle_ && !shuffle_first_ && feeds_lead()) consider(feed_domains(true));
     if (auto grouped = place_treematch(problem_, {})) consider(std::move(grouped->assignment.node_of));
     // Lines can be cut well; what is no line grows better in all directions.
     if (!is_line()) {
@@ -95,6 +96,8 @@ class Joint {
     std::iota(ranks.begin(), ranks.end(), 0U);
     return ranks;
   }
+  // Ranks have a good part of their data in one domain, so that to follow it leads somewhere.
+  bool feeds_lead() const { return !uniform_ && feeds_.largest >= 0.05 * feeds_.total; }
   bool big() const { return has_shuffle_ && problem_.shuffle->entries() > large; }
   std::uint32_t even_share() const { return (problem_.ranks + machine_.nodes() - 1) / machine_.nodes(); }
 
@@ -126,17 +129,6 @@ class Joint {
     }
     return across;
   }
-  double crossing_shuffle(const Numbers& node_of, const Numbers& node_of_domain) const {
-    double across = 0;
-    for (std::uint32_t rank = 0; rank < problem_.ranks; ++rank) {
-      const auto domains = problem_.shuffle->columns_of(rank);
-      const auto bytes = problem_.shuffle->values_of(rank);
-      for (std::size_t i = 0; i < domains.size(); ++i)
-        if (node_of_domain[domains[i]] != node_of[rank]) across += bytes[i];
-    }
-    return across;
-  }
-
   static bool less(double a, double b) { return a < b - 1e-9 * std::abs(b); }
   static bool equal(double a, double b) { return !less(a, b) && !less(b, a); }
   bool better(Candidate& a, Candidate& b) const {
@@ -165,7 +157,7 @@ class Joint {
   void judge_shuffle(Candidate& one) const {
     if (one.shuffle) return;
     one.node_of_domain = assign_domains(problem_, one.node_of);
-    one.shuffle = crossing_shuffle(one.node_of, one.node_of_domain);
+    one.shuffle = crossing_shuffle(problem_, one.node_of, one.node_of_domain);
   }
 
   void improve(Candidate& one) const {
@@ -183,8 +175,12 @@ class Joint {
   // Ranks and domains in turn, while that helps.
   void finish() {
     if (!has_shuffle_) return;
+    if (big() || uniform_) {
+      if (!best_->shuffle) best_->node_of_domain = assign_domains(problem_, best_->node_of);
+      return;
+    }
     judge_shuffle(*best_);
-    const int rounds = big() || uniform_ ? 0 : 3;
+    constexpr int rounds = 3;
     for (int round = 0; round < rounds; ++round) {
       Candidate next = *best_;
       improve(next);
@@ -238,7 +234,9 @@ class Joint {
 
   const PlacementProblem& problem_;
   const Machine& machine_;
-  bool has_shuffle_, uniform_, shuffle_first_;
+  bool has_shuffle_;
+  FeedSums feeds_;
+  bool uniform_, shuffle_first_;
   double matrix_weight_ = 1, shuffle_weight_ = 0;
   Numbers order_;
   double least_matrix_ = std::numeric_limits<double>::infinity();
@@ -248,27 +246,37 @@ class Joint {
 Placed run(const PlacementProblem& problem, bool shuffle_first) {
   Placed placed = Joint(problem, shuffle_first).place();
   if (problem.shuffle == nullptr) {
-    placed.note = "without a pattern, only ranks are placed, not aggregators";
+    placed.note = "without the shuffle, only ranks are placed, not aggregators";
   } else if (shuffle_first && placement_cannot_help_shuffle(problem)) {
     placed.note = "every rank feeds every file domain alike: the application matrix decides";
   }
   return placed;
 }
 
-// Whether to take the placement that the shuffle prefers all the same: it sends less between nodes in the
-// shuffle, its objective is no worse than that of any simple algorithm, and what it loses in the application
-// matrix is next to nothing.
-bool shuffle_wins(const PlacementProblem& problem, const Placed& by_matrix, const Placed& by_shuffle) {
-  constexpr double next_to_nothing = 1e-4, rounding = 1 + 1e-9;
-  const Forecast matrix = forecast(problem, by_matrix), shuffle = forecast(problem, by_shuffle);
-  if (shuffle.shuffle_cross_node_share >= matrix.shuffle_cross_node_share ||
-      shuffle.cross_node_share > matrix.cross_node_share + next_to_nothing)
-    return false;
-  for (const auto simple : {place_byslot, place_setmatchg, place_treematch}) {
-    const auto other = simple(problem, {});
-    if (other && shuffle.objective > forecast(problem, *other).objective * rounding) return false;
-  }
-  return true;
+// The best by the matrix of those placements that fill nodes evenly. A file domain for each node wants ranks
+// on all of them, which costs the matrix something whoever places them.
+Placed evenly(const PlacementProblem& problem) {
+  std::uint32_t limit = (problem.ranks + problem.machine->nodes() - 1) / problem.machine->nodes();
+  while (problem.machine->limited(limit).total_capacity() < problem.ranks) ++limit;
+  const Machine machine = problem.machine->limited(limit);
+  PlacementProblem even = problem;
+  even.machine = &machine;
+  return run(even, false);
+}
+
+// Whether to take the placement that the shuffle prefers all the same: at this machine's speeds it gains more
+// in the shuffle than it loses in the matrix, and in the objective it is still no worse than the simple
+// algorithms, or than any placement on evenly filled nodes that could be found.
+bool shuffle_wins(const PlacementProblem& problem, const Forecast& by_matrix, const Placed& by_shuffle) {
+  constexpr double rounding = 1 + 1e-9;
+  const Forecast shuffle = forecast(problem, by_shuffle);
+  if (shuffle.cost_relative * rounding >= by_matrix.cost_relative) return false;
+  const auto no_worse_than = [&](const Placed& other) {
+    return shuffle.objective <= forecast(problem, other).objective * rounding;
+  };
+  for (const auto simple : {place_byslot, place_setmatchg, place_treematch})
+    if (const auto other = simple(problem, {}); other && !no_worse_than(*other)) return false;
+  return no_worse_than(evenly(problem));
 }
 
 }  // namespace
@@ -278,9 +286,12 @@ Result<Placed> place_joint(const PlacementProblem& problem, const AlgorithmOptio
   // Both ways cost twice, which is nothing for small problems.
   constexpr std::uint64_t small = 65'536;
   if (problem.shuffle == nullptr || problem.shuffle->entries() > small) return placed;
+  // Where no more is to be had in the shuffle, there is nothing to ask.
+  const Forecast by_matrix = forecast(problem, placed);
+  if (by_matrix.shuffle_cross_node_share <= shuffle_lower_bound(problem) + 1e-9) return placed;
   Placed other = run(problem, true);
-  if (!shuffle_wins(problem, placed, other)) return placed;
-  other.note = "the shuffle decided: the application matrix loses next to nothing by it";
+  if (!shuffle_wins(problem, by_matrix, other)) return placed;
+  other.note = "the shuffle decided: it gains more than the application matrix loses";
   return other;
 }
 

@@ -91,6 +91,18 @@ Result<Machine> Machine::of(const Platform& platform, const PlacementLimits& lim
   return machine;
 }
 
+Machine Machine::limited(std::uint32_t ranks_per_node) const {
+  Machine machine = *this;
+  machine.largest_ = 0;
+  machine.total_ = 0;
+  for (std::uint32_t& capacity : machine.capacity_) {
+    capacity = std::min(capacity, ranks_per_node);
+    machine.largest_ = std::max(machine.largest_, capacity);
+    machine.total_ += capacity;
+  }
+  return machine;
+}
+
 double Machine::cheapest_within_node() const {
   return *std::min_element(cost_.begin(), cost_.begin() + first_network_level);
 }

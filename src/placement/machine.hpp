@@ -30,6 +30,9 @@ class Machine {
   // REQUIRES: check(platform).
   static Result<Machine> of(const Platform& platform, const PlacementLimits& limits = {});
 
+  // The same machine with at most so many ranks on a node.
+  Machine limited(std::uint32_t ranks_per_node) const;
+
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(capacity_.size()); }
   std::uint32_t capacity(std::uint32_t node) const { return capacity_[node]; }
   const Numbers& capacities() const { return capacity_; }

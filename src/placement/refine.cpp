@@ -15,13 +15,21 @@ class Refinement {
         machine_(*problem_.machine),
         node_of_(node_of),
         with_node_(machine_.nodes(), 0),
+        total_(node_of.size(), 0),
+        own_(node_of.size(), 0),
         slot_(node_of.size()),
         begin_(machine_.nodes() + std::size_t{1}, 0),
         count_(machine_.nodes(), 0) {
     for (std::uint32_t node = 0; node < machine_.nodes(); ++node)
       begin_[node + 1] = begin_[node] + machine_.capacity(node);
     members_.resize(begin_.back());
-    for (std::uint32_t rank = 0; rank < node_of_.size(); ++rank) enter(rank, node_of_[rank]);
+    for (std::uint32_t rank = 0; rank < node_of_.size(); ++rank) {
+      enter(rank, node_of_[rank]);
+      each_exchange(rank, [&](std::uint32_t node, double value) {
+        total_[rank] += value;
+        if (node == node_of_[rank]) own_[rank] += value;
+      });
+    }
     if (problem_.recorded != nullptr && request.matrix_weight != 0)
       budget_ += 8 * problem_.recorded->entries();
     if (request.shuffle_weight != 0) budget_ += 8 * problem_.shuffle->entries();
@@ -44,6 +52,22 @@ class Refinement {
     const std::uint32_t last = members_[begin_[node] + --count_[node]];
     members_[begin_[node] + slot_[rank]] = last;
     slot_[last] = slot_[rank];
+  }
+
+  // After the rank has come from one node to the other: what it and its neighbours have on their own nodes.
+  void count_own(std::uint32_t rank, std::uint32_t here, std::uint32_t there) {
+    own_[rank] = 0;
+    each_exchange(rank, [&](std::uint32_t node, double value) {
+      if (node == there) own_[rank] += value;
+    });
+    if (request_.matrix_weight == 0 || problem_.recorded == nullptr) return;
+    const auto columns = problem_.recorded->columns_of(rank);
+    const auto values = problem_.recorded->values_of(rank);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i] == rank) continue;
+      if (node_of_[columns[i]] == here) own_[columns[i]] -= values[i] * request_.matrix_weight;
+      if (node_of_[columns[i]] == there) own_[columns[i]] += values[i] * request_.matrix_weight;
+    }
   }
 
   // Calls visit(node, value) for everything that the rank exchanges.
@@ -108,8 +132,10 @@ class Refinement {
 
   bool step(std::uint32_t rank, std::uint32_t there, double gained) {
     if (count_[there] < machine_.capacity(there)) {
+      const std::uint32_t from = node_of_[rank];
       leave(rank);
       enter(rank, there);
+      count_own(rank, from, there);
       return true;
     }
     const std::uint32_t here = node_of_[rank];
@@ -118,6 +144,9 @@ class Refinement {
     if (budget_ < 0) return false;
     for (std::uint32_t i = 0; i < count_[there]; ++i) {
       const std::uint32_t other = members_[begin_[there] + i];
+      // Even if all that it exchanges with other nodes were with this one. Most ranks are inside of their
+      // nodes, and need no closer look.
+      if (gained + total_[other] * (1 + 1e-12) - 2 * own_[other] <= most) continue;
       double both = gained + gain(other, here);
       if (both > most) both -= 2 * between(rank, other);  // they would still be on different nodes
       if (both > most) best = other, most = both;
@@ -126,7 +155,9 @@ class Refinement {
     leave(rank);
     leave(best);
     enter(rank, there);
+    count_own(rank, here, there);
     enter(best, here);
+    count_own(best, there, here);
     return true;
   }
 
@@ -140,7 +171,8 @@ class Refinement {
   std::vector<double> with_node_;  // scratch, all 0 between uses
   Numbers near_;
   std::vector<double> gains_;
-  Numbers slot_;  // by rank: where it is among the members of its node
+  std::vector<double> total_, own_;  // by rank: what it exchanges, and with its own node
+  Numbers slot_;                     // by rank: where it is among the members of its node
   std::vector<std::size_t> begin_;
   Numbers members_, count_;
 };

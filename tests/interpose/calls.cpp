@@ -243,6 +243,47 @@ void use_loop() {
   if (absent == MPI_SUCCESS) must(MPI_ERR_OTHER, "a file that is not there was opened");
 }
 
+// Calls that go on and on as before, and what may change meanwhile: a type that is freed and whose handle
+// comes again for a longer one, the file, the length, the pointer.
+void use_streaks() {
+  MPI_File files[] = {open("streak-0"), open("streak-1")};
+  const MPI_Offset mine = static_cast<MPI_Offset>(rank) * 9000;
+  for (const bool writes : {true, false}) {
+    Buffer buffer(64, static_cast<unsigned char>(writes ? rank + 1 : 0));
+    const auto at = [&](MPI_File file, MPI_Offset offset, int count, MPI_Datatype type) {
+      must(writes ? MPI_File_write_at(file, mine + offset, buffer.data(), count, type, MPI_STATUS_IGNORE)
+                  : MPI_File_read_at(file, mine + offset, buffer.data(), count, type, MPI_STATUS_IGNORE),
+           "streak");
+    };
+    const auto on = [&](MPI_File file, int count, MPI_Datatype type) {
+      must(writes ? MPI_File_write(file, buffer.data(), count, type, MPI_STATUS_IGNORE)
+                  : MPI_File_read(file, buffer.data(), count, type, MPI_STATUS_IGNORE),
+           "streak");
+    };
+    for (int length = 2; length < 5; ++length) {
+      MPI_Datatype type = MPI_DATATYPE_NULL;
+      MPI_Type_contiguous(length, MPI_INT, &type);
+      MPI_Type_commit(&type);
+      for (int i = 0; i < 20; ++i) at(files[0], ((length - 2) * 20 + i) * 16, 1, type);
+      MPI_Type_free(&type);
+    }
+    for (int i = 0; i < 30; ++i) at(files[0], 1000 + i * 10, i < 15 ? 4 : 5, MPI_BYTE);
+    for (int i = 0; i < 30; ++i) at(files[i / 3 % 2], 2000 + i * 10, 4, MPI_BYTE);
+    for (int i = 30; i-- > 0;) at(files[1], 3000 + i * 10, 4, MPI_BYTE);
+    for (int turn = 0; turn < 3; ++turn) {
+      MPI_File_seek(files[1], mine + 4000 + turn * 1000, MPI_SEEK_SET);
+      for (int i = 0; i < 10; ++i) on(files[1], 6, MPI_BYTE);
+      MPI_File_seek(files[1], 7, MPI_SEEK_CUR);
+      for (int i = 0; i < 10; ++i) on(files[1], 6, MPI_BYTE);
+      at(files[1], 7000 + turn * 100, 50, MPI_BYTE);
+      for (int i = 0; i < 10; ++i) on(files[1], 3, MPI_SHORT);
+    }
+    for (MPI_File& file : files) MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  for (MPI_File& file : files) MPI_File_close(&file);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -253,5 +294,6 @@ int main(int argc, char** argv) {
   for (const Form& form : forms) use_form(form);
   use_types();
   use_loop();
+  use_streaks();
   MPI_Finalize();
 }

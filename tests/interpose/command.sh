@@ -30,6 +30,18 @@ expect 2 'device or a pipe' "$weir" record -o pipe -- "$MPIEXEC" -n 2 "$calls" f
 [ -p pipe ] || failed 'a pipe was replaced by a recording'
 head -c 100 good >short
 expect 1 'short' "$weir" record --show short
+# What is cut off, spoilt or of another job makes no plan, and writes nothing.
+size=$(stat -c %s good)
+for part in 0 7 12 $((size / 2)) $((size - 1)); do
+  head -c "$part" good >short
+  expect 1 'short' "$weir" plan --pattern short --platform 2x2 --emit openmpi-rankfile -o never --json never --svg never
+done
+{ head -c 8 good; printf '\7'; tail -c +10 good; } >newer
+expect 1 'newer.*version 7' "$weir" plan --pattern newer --platform 2x2 -o never
+expect 2 'grid has 9 places, the pattern 2 ranks' "$weir" plan --pattern good --grid 3x3 --platform 2x8 --emit cray -o never
+expect 2 'do not fit' "$weir" plan --pattern good --platform 1x1 --emit cray -o never
+expect 1 "did you mean 'files/loop'" "$weir" plan --pattern good --file files/lop --platform 2x2 --emit cray -o never
+[ ! -e never ] || failed 'something was written'
 # weir run --collective
 expect 2 'no program' "$weir" run --collective
 expect 2 '--collective' "$weir" run --collective=Q:agg -- "$MPIEXEC" true

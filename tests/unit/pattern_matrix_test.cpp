@@ -115,6 +115,24 @@ TEST(ApplicationMatrix, StatedPatternsAgreeWithListing) {
   same(state(Hpio{.ranks = 3, .regions = 17, .region = 11, .spacing = 2}));
 }
 
+TEST(ApplicationMatrix, OfBtByItsParameters) {
+  for (const std::uint64_t q : {1U, 2U, 3U, 4U, 5U, 8U}) {
+    for (const std::uint64_t points : {q, q + 1, 2 * q - 1, 2 * q, 3 * q + q / 2}) {
+      for (const std::uint64_t steps : {1U, 3U}) {
+        for (const std::uint64_t seed : {0U, 5U}) {
+          const BlockTridiagonal bt{
+              .ranks = q * q, .points = points, .element = 5, .steps = steps, .seed = seed};
+          const auto pattern = state(bt);
+          ASSERT_TRUE(pattern);
+          for (const Weight weight : {Weight::count, Weight::bytes})
+            ASSERT_EQ(application_matrix(bt, weight), application_matrix(*pattern, {.weight = weight}))
+                << q << " cells of " << points << " points, " << steps << " steps, seed " << seed;
+        }
+      }
+    }
+  }
+}
+
 TEST(ApplicationMatrix, FilesAndDirectionsAddUp) {
   Pattern pattern(2);
   for (int file = 0; file < 2; ++file) pattern.add_file(std::string("f") + static_cast<char>('0' + file));
@@ -165,10 +183,71 @@ TEST(Shuffle, AgreesWithBytes) {
     }
     ASSERT_EQ(found, from_triples(pattern.ranks, domains.count(), triples));
     ASSERT_EQ(found.sum(), static_cast<double>(pattern.totals(table).bytes));
+    // Just enough room, and one value too few.
+    ASSERT_EQ(shuffle_up_to(found.entries(), pattern, table, domains), found);
+    if (found.entries() > 0) {
+      ASSERT_EQ(shuffle_up_to(found.entries() - 1, pattern, table, domains), std::nullopt);
+    }
+    double largest = 0;
+    for (std::uint32_t rank = 0; rank < pattern.ranks; ++rank) {
+      const auto values = found.values_of(rank);
+      if (!values.empty()) largest += *std::max_element(values.begin(), values.end());
+    }
+    ASSERT_GE(most_in_one_domain(pattern, table, domains) * found.sum() * (1 + 1e-9), largest);
   }
 }
 
 // One file row per aggregator: every rank feeds one domain only.
+TEST(Shuffle, EachCallHasDomainsOfItsOwn) {
+  const BlockTridiagonal once{.ranks = 9, .points = 12, .element = 5};
+  BlockTridiagonal thrice = once;
+  thrice.steps = 3;
+  const Pattern one = *state(once), three = *state(thrice);
+  const AccessTable &first = one.files[0].writes, &all = three.files[0].writes;
+  const auto period = period_of(three, all);
+  ASSERT_TRUE(period);
+  EXPECT_EQ(period->parts, 3U);
+  EXPECT_EQ(period->stride, 12 * 12 * 12 * 5);
+  SparseMatrix expected = shuffle(one, first, even_domains(one, first, 5));
+  for (double& value : expected.value) value *= 3;
+  EXPECT_EQ(shuffle(three, all, even_domains_of_calls(three, all, 5, 3)), expected);
+  EXPECT_NE(shuffle(three, all, even_domains(three, all, 5)), expected);
+  EXPECT_EQ(even_domains_of_calls(three, all, 4, 1).edges, even_domains(three, all, 4).edges);
+
+  // Steps that leave a gap: a part is what is touched, not the stride.
+  Pattern gaps(2);
+  AccessTable& table = gaps.add_file("gaps").writes;
+  for (std::uint64_t rank = 0; rank < 2; ++rank)
+    gaps.add(table, rank, {static_cast<std::int64_t>(100 + rank * 10), {10, {{5, 1000}}}, 1});
+  const SparseMatrix own = shuffle(gaps, table, even_domains_of_calls(gaps, table, 2, 5));
+  EXPECT_EQ(own, from_triples(2, 2, std::vector<Triple>{{0, 0, 50}, {1, 1, 50}}));
+  // Any other number of calls: equal parts, and nothing is lost.
+  for (std::uint64_t calls = 1; calls < 9; ++calls) {
+    const Domains domains = even_domains_of_calls(gaps, table, 3, calls);
+    EXPECT_EQ(domains.count(), 3U);
+    EXPECT_EQ(shuffle(gaps, table, domains).sum(), 100) << calls;
+  }
+  // No period: a tile of several rows of ranks, and ranks that repeat differently.
+  const Pattern tile = *state(Cartesian{.processes = {2, 2}, .block = {4, 4}, .element = 8});
+  EXPECT_FALSE(period_of(tile, tile.files[0].writes));
+  gaps.add(table, 1, {500, {10, {{4, 1000}}}, 1});
+  EXPECT_FALSE(period_of(gaps, table));
+  EXPECT_FALSE(period_of(Pattern(1), AccessTable()));
+}
+
+TEST(Shuffle, OfManyRanksIsRefusedBeforeItIsMade) {
+  const Pattern pattern = *state(BlockTridiagonal{.ranks = 400, .points = 40});
+  const AccessTable& table = pattern.files[0].writes;
+  const Domains domains = even_domains(pattern, table, 400);
+  const SparseMatrix all = shuffle(pattern, table, domains);
+  EXPECT_EQ(shuffle_up_to(all.entries() / 2, pattern, table, domains), std::nullopt);
+  EXPECT_EQ(shuffle_up_to(all.entries(), pattern, table, domains), all);
+  // A domain is 4 of the 40 rows of a plane: a rank has 2 of its 80 pieces there, in one of its three runs.
+  const double bound = most_in_one_domain(pattern, table, domains);
+  EXPECT_GE(bound, 2.0 / 80);
+  EXPECT_LE(bound, 3 * 2.0 / 80);
+}
+
 TEST(Shuffle, TileRowsAndGroups) {
   const Pattern pattern = *state(Cartesian{.processes = {4, 4}, .block = {8, 8}, .element = 16});
   const AccessTable& table = pattern.files[0].writes;

@@ -29,6 +29,9 @@ void expect_joint_is_best(const Problem& problem) {
     EXPECT_GE(other.objective * rounding, bounds.objective) << choice.text;
     EXPECT_GE(other.cross_node_share * rounding, bounds.cross_node_share) << choice.text;
     EXPECT_GE(other.shuffle_cross_node_share * rounding, bounds.shuffle_cross_node_share) << choice.text;
+    const double fair = share_with_best_aggregators(problem.value, *placed);
+    EXPECT_LE(fair, other.shuffle_cross_node_share * rounding) << choice.text;
+    EXPECT_GE(fair * rounding, bounds.shuffle_cross_node_share) << choice.text;
     if (choice.text.starts_with("joint")) continue;
     EXPECT_LE(problem.forecast_of("joint-shuffle").shuffle_cross_node_share,
               other.shuffle_cross_node_share * rounding)
@@ -40,6 +43,38 @@ TEST(Joint, IsBestOnTiles) {
   expect_joint_is_best(Problem(cluster(8, 48), tile(16, 16), {16, 16}));
   expect_joint_is_best(Problem(cluster(8, 48), tile(16, 16, 7), {16, 16}));
   expect_joint_is_best(Problem(cluster(8, 32), tile(16, 16, 7), {16, 16}));
+}
+
+// The rule by which joint takes the shuffle's choice holds whatever the grid and the order of ranks.
+TEST(Joint, TheShufflesChoiceCostsNothingAgainstOthers) {
+  struct Kind {
+    std::uint64_t rows, columns;
+    std::uint32_t nodes, cores;
+  };
+  for (const Kind& kind : {Kind{8, 8, 2, 48}, Kind{8, 8, 4, 32}, Kind{16, 16, 8, 48}, Kind{13, 7, 4, 32},
+                           Kind{32, 32, 32, 48}}) {
+    for (std::uint64_t seed = 1; seed <= (kind.rows == 32 ? 4U : 20U); ++seed) {
+      const Problem problem(cluster(kind.nodes, kind.cores), tile(kind.rows, kind.columns, seed));
+      const Forecast joint = problem.forecast_of("joint"), by_shuffle = problem.forecast_of("joint-shuffle");
+      const auto what = ::testing::Message() << kind.rows << "x" << kind.columns << " on " << kind.nodes
+                                             << " nodes, seed " << seed;
+      for (const char* name : {"byslot", "bynode", "setmatchg", "treematch", "scotch"}) {
+        const auto other = place(problem.value, *parse_algorithm(name));
+        if (!other && other.error().code == ErrorCode::unsupported) continue;
+        ASSERT_TRUE(other) << other.error().message();
+        EXPECT_LE(joint.objective, forecast(problem.value, *other).objective * rounding) << what << name;
+        // Like for like: the same search for aggregators.
+        EXPECT_LE(by_shuffle.shuffle_cross_node_share,
+                  share_with_best_aggregators(problem.value, *other) * rounding)
+            << what << name;
+      }
+      EXPECT_LE(joint.cost_relative, by_shuffle.cost_relative * rounding) << what;
+      // Whole rows of ranks fit a node: nothing needs to leave it.
+      if (kind.rows != 13) {
+        EXPECT_EQ(joint.shuffle_cross_node_share, 0) << what;
+      }
+    }
+  }
 }
 
 TEST(Joint, IsBestOnCubesAndBt) {
@@ -145,6 +180,17 @@ TEST(Bounds, AreBelowEveryPlacementOfASmallProblem) {
   EXPECT_LE(bounds.shuffle_cross_node_share, best_shuffle + 1e-12);
   EXPECT_GT(bounds.cross_node_share, 0);
   EXPECT_LE(best, problem.forecast_of("joint").cross_node_share);
+}
+
+TEST(Bounds, OfShapesAreBelowThoseOfTheShuffleItself) {
+  for (const pattern::Pattern& pattern :
+       {tile(16, 16), tile(13, 7, 3), cube(4, 8, 8), block_tridiagonal(256, 64), block_tridiagonal(49, 15)}) {
+    const Problem problem(cluster(8, 48), pattern);
+    const auto& table = pattern.files[0].writes;
+    const double bound =
+        shuffle_bound_of_shapes(problem.value, pattern, table, pattern::even_domains(pattern, table, 8));
+    EXPECT_LE(bound, problem.forecast_of("joint-shuffle").shuffle_cross_node_share * rounding);
+  }
 }
 
 TEST(Bounds, AreExactForRings) {

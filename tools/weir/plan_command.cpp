@@ -136,6 +136,9 @@ void add_placement_options(CLI::App& command, PlacementArguments& arguments) {
   option("--choose", arguments.choose, "The algorithm whose plan is emitted (default: the best)", "NAME");
   option("--aggregators", arguments.aggregators, "File domains (default: one for each node)", "N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{most_ranks}));
+  option("--calls", arguments.calls,
+         "Collective calls that touch the file, one part after the other (default: one for all of it)", "N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U));
   option("--limit-per-node", arguments.limit_per_node, "Ranks on a node at most (default: its cores)", "N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{most_cores}));
   option("--memory-per-rank", arguments.memory_per_rank, "No node gets more ranks than its memory holds",

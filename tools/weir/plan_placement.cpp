@@ -51,6 +51,8 @@ struct Input {
   std::uint32_t ranks = 0;
   pattern::SparseMatrix recorded;
   std::optional<pattern::SparseMatrix> cartesian, shuffle;
+  std::uint64_t parts = 0;         // that the file consists of, if that may be calls
+  std::optional<double> left_out;  // the shuffle has too many values: of it, what can stay on a node at most
 };
 
 Result<std::uint32_t> rank_count(std::uint64_t ranks) {
@@ -70,7 +72,7 @@ Status add_cartesian(const std::vector<std::uint64_t>& processes, Input& input) 
 }
 
 Status add_pattern(const pattern::Pattern& pattern, const PlacementArguments& arguments,
-                   std::uint64_t domains, Input& input) {
+                   const Machine& machine, Input& input) {
   WEIR_ASSIGN(input.ranks, rank_count(pattern.ranks));
   if (pattern.files.empty()) return refuse("the pattern has no file in it: nothing was read or written");
   pattern::MatrixRequest request{.weight =
@@ -86,16 +88,33 @@ Status add_pattern(const pattern::Pattern& pattern, const PlacementArguments& ar
     for (std::size_t i = 1; i < pattern.files.size(); ++i)
       if (bytes_of(pattern.files[i]) > bytes_of(pattern.files[file])) file = i;
   }
-  input.recorded = pattern::application_matrix(pattern, request);
+  // BT's comes from its parameters.
+  if (input.recorded.rows == 0) input.recorded = pattern::application_matrix(pattern, request);
   const pattern::FilePattern& chosen = pattern.files[file];
   const bool reads = pattern.totals(chosen.reads).bytes > pattern.totals(chosen.writes).bytes;
   const pattern::AccessTable& table = reads ? chosen.reads : chosen.writes;
-  const std::uint64_t count = std::min<std::uint64_t>(std::max<std::uint64_t>(domains, 1), input.ranks);
-  input.shuffle = pattern::shuffle(pattern, table, pattern::even_domains(pattern, table, count));
+  const std::uint64_t wanted = arguments.aggregators != 0 ? arguments.aggregators : machine.nodes();
+  const std::uint64_t count = std::min<std::uint64_t>(std::max<std::uint64_t>(wanted, 1), input.ranks);
+  const pattern::Totals totals = pattern.totals(table);
+  const auto bytes = static_cast<std::uint64_t>(totals.end - totals.begin);
+  constexpr std::uint64_t most_edges = std::uint64_t{1} << 26U;
+  if (arguments.calls > 1 && (arguments.calls > bytes / count || arguments.calls > most_edges / count))
+    return refuse(fmt::format("--calls {}: too many for {} file domains in each, in a file of {} bytes",
+                              arguments.calls, count, bytes));
+  const pattern::Domains domains =
+      pattern::even_domains_of_calls(pattern, table, count, std::max<std::uint64_t>(arguments.calls, 1));
+  if (const auto period = pattern::period_of(pattern, table);
+      period && arguments.calls == 0 && !arguments.pattern.empty())
+    input.parts = period->parts;
+  input.shuffle = pattern::shuffle_up_to(most_shuffle_values, pattern, table, domains);
+  if (!input.shuffle) {
+    const PlacementProblem problem{.machine = &machine, .ranks = input.ranks};
+    input.left_out = 1 - shuffle_bound_of_shapes(problem, pattern, table, domains);
+  }
   return {};
 }
 
-Result<Input> read_input(const PlacementArguments& arguments, std::uint64_t domains) {
+Result<Input> read_input(const PlacementArguments& arguments, const Machine& machine) {
   const int sources =
       (arguments.bt != 0 ? 1 : 0) + (arguments.pattern.empty() ? 0 : 1) + (arguments.matrix.empty() ? 0 : 1);
   if (sources > 1) return refuse("only one of --bt, --pattern and --matrix can be given");
@@ -108,7 +127,7 @@ Result<Input> read_input(const PlacementArguments& arguments, std::uint64_t doma
   Input input;
   if (!arguments.pattern.empty()) {
     WEIR_ASSIGN(const pattern::Pattern recorded, pattern::load(arguments.pattern));
-    WEIR_TRY(add_pattern(recorded, arguments, domains, input));
+    WEIR_TRY(add_pattern(recorded, arguments, machine, input));
     input.what = fmt::format("{}, {} ranks", arguments.pattern, input.ranks);
   } else if (!arguments.matrix.empty()) {
     WEIR_ASSIGN(input.recorded, pattern::load_matrix(arguments.matrix));
@@ -123,7 +142,9 @@ Result<Input> read_input(const PlacementArguments& arguments, std::uint64_t doma
     pattern::BlockTridiagonal bt{.ranks = arguments.bt, .seed = arguments.permute};
     bt.points = arguments.points != 0 ? arguments.points : std::max(class_d, 2 * side);
     WEIR_ASSIGN(const pattern::Pattern stated, in(pattern::state(bt), "--bt"));
-    WEIR_TRY(add_pattern(stated, arguments, domains, input));
+    input.recorded = pattern::application_matrix(
+        bt, arguments.weigh_bytes ? pattern::Weight::bytes : pattern::Weight::count);
+    WEIR_TRY(add_pattern(stated, arguments, machine, input));
     input.what = fmt::format("BT of {} ranks, {} points a side", arguments.bt, bt.points);
     processes = {side, side};
   } else {
@@ -140,7 +161,7 @@ Result<Input> read_input(const PlacementArguments& arguments, std::uint64_t doma
     WEIR_ASSIGN(const std::int64_t element, in(parse_bytes(arguments.element), "--element"));
     grid.element = static_cast<std::uint64_t>(std::max<std::int64_t>(element, 0));
     WEIR_ASSIGN(const pattern::Pattern stated, in(pattern::state(grid), "--grid"));
-    WEIR_TRY(add_pattern(stated, arguments, domains, input));
+    WEIR_TRY(add_pattern(stated, arguments, machine, input));
     input.what = fmt::format("grid {} of {} ranks, blocks of {} elements", arguments.grid, input.ranks,
                              fmt::join(grid.block, "x"));
   }
@@ -155,14 +176,16 @@ struct Row {
   std::string refusal;  // why there is no placement
   double seconds = 0;
   Forecast forecast;
+  double best_aggregators = 0;  // the share of the shuffle that crosses nodes with them
 };
 
-// The least shuffle where it is known, then the least objective: what a run will feel.
+// What bytes cost at this machine's speeds, in the matrix and in the shuffle; of equals, the least objective.
+// Where placement cannot help the shuffle, it is the same for all but for noise: the objective decides.
 bool better(const Row& a, const Row& b, bool shuffle) {
   const auto less = [](double x, double y) { return x < y - 1e-9 * std::abs(y); };
   if (shuffle) {
-    if (less(a.forecast.shuffle_cross_node_share, b.forecast.shuffle_cross_node_share)) return true;
-    if (less(b.forecast.shuffle_cross_node_share, a.forecast.shuffle_cross_node_share)) return false;
+    if (less(a.forecast.cost_relative, b.forecast.cost_relative)) return true;
+    if (less(b.forecast.cost_relative, a.forecast.cost_relative)) return false;
   }
   return less(a.forecast.objective, b.forecast.objective);
 }
@@ -180,6 +203,8 @@ Result<std::vector<Row>> run_algorithms(const PlacementProblem& problem,
     if (placed) {
       row.placed = std::move(*placed);
       row.forecast = forecast(problem, *row.placed);
+      if (problem.shuffle != nullptr)
+        row.best_aggregators = share_with_best_aggregators(problem, *row.placed);
     } else if (placed.error().code == ErrorCode::unsupported && choices.size() > 1) {
       row.refusal = placed.error().message();
     } else {
@@ -210,14 +235,52 @@ Result<std::size_t> choose(const std::vector<Row>& rows, const PlacementArgument
   return best;
 }
 
-std::vector<std::string> remarks(const PlacementProblem& problem, const std::vector<Row>& rows,
-                                 const LowerBounds& bounds, std::size_t chosen) {
+// Where no single placement is best in both: which one is in each, so that --choose can be used.
+std::string best_of_each(const std::vector<Row>& rows, bool shuffle) {
+  // Of equals one that also says who aggregates.
+  const auto least = [&](auto figure) {
+    const Row* best = nullptr;
+    for (const Row& row : rows) {
+      if (!row.placed) continue;
+      const bool says_more =
+          best != nullptr && best->placed->node_of_domain.empty() && !row.placed->node_of_domain.empty();
+      if (best == nullptr || figure(row) < figure(*best) * (1 - 1e-9) ||
+          (says_more && figure(row) <= figure(*best) * (1 + 1e-9)))
+        best = &row;
+    }
+    return best;
+  };
+  const auto objective = [](const Row& row) { return row.forecast.objective; };
+  const auto share = [](const Row& row) { return row.forecast.shuffle_cross_node_share; };
+  const Row *by_matrix = least(objective), *by_shuffle = least(share);
+  if (!shuffle || by_matrix == nullptr || share(*by_matrix) <= share(*by_shuffle) * (1 + 1e-9) ||
+      objective(*by_shuffle) <= objective(*by_matrix) * (1 + 1e-9))
+    return {};
+  return fmt::format(
+      "no placement is best in both: {} has the least objective, {} the least shuffle (--choose takes one)",
+      by_matrix->choice.text, by_shuffle->choice.text);
+}
+
+std::vector<std::string> remarks(const PlacementProblem& problem, const Input& input,
+                                 const std::vector<Row>& rows, const LowerBounds& bounds,
+                                 std::size_t chosen) {
   std::vector<std::string> result;
   const Row& best = rows[chosen];
   const bool no_help = placement_cannot_help_shuffle(problem);
-  result.push_back(fmt::format(
-      "chosen: {}, by the {}", best.choice.text,
-      problem.shuffle == nullptr || no_help ? "application matrix" : "shuffle, then the application matrix"));
+  result.push_back(fmt::format("chosen: {}, by the {}", best.choice.text,
+                               problem.shuffle == nullptr || no_help
+                                   ? "application matrix"
+                                   : "shuffle and the application matrix, at the machine's speeds"));
+  if (const std::string said = best_of_each(rows, problem.shuffle != nullptr && !no_help); !said.empty())
+    result.push_back(said);
+  if (input.left_out) {
+    result.push_back(
+        fmt::format("the shuffle has more than {} values and is not modelled: at most {:.2g}% of it can stay "
+                    "on its node, "
+                    "whatever the placement{}",
+                    most_shuffle_values, 100 * *input.left_out,
+                    *input.left_out < 0.05 ? "" : "; fewer --aggregators make it smaller"));
+  }
   if (no_help) {
     result.push_back(
         fmt::format("placement can gain nothing in the shuffle: every rank feeds every file domain alike, so "
@@ -237,6 +300,12 @@ std::vector<std::string> remarks(const PlacementProblem& problem, const std::vec
       }
     }
   }
+  if (input.parts != 0) {
+    result.push_back(fmt::format(
+        "the file consists of {} like parts, and the shuffle is that of one collective call for all of "
+        "them; if each is a call of its own, say --calls {}",
+        input.parts, input.parts));
+  }
   for (const Row& row : rows) {
     if (!row.refusal.empty()) result.push_back(row.choice.text + ": " + row.refusal);
     if (row.placed && !row.placed->note.empty()) result.push_back(row.choice.text + ": " + row.placed->note);
@@ -253,7 +322,7 @@ Json comparison(const PlacementProblem& problem, const Input& input, const std::
             {"capacity", problem.machine->total_capacity()},
             {"file_domains", problem.shuffle == nullptr ? 0 : problem.shuffle->columns},
             {"chosen", rows[chosen].choice.text},
-            {"preferred", helps ? "shuffle" : "objective"},
+            {"preferred", helps ? "cost_relative" : "objective"},
             {"placement_can_help_shuffle", helps},
             {"algorithms", Json::array()}};
   for (const Row& row : rows) {
@@ -270,12 +339,15 @@ Json comparison(const PlacementProblem& problem, const Input& input, const std::
     if (problem.shuffle != nullptr) {
       entry["shuffle_cross_node_share"] = row.forecast.shuffle_cross_node_share;
       entry["shuffle_cross_node_bytes"] = row.forecast.shuffle_cross_node_bytes;
+      entry["shuffle_share_best_aggregators"] = row.best_aggregators;
     } else {
       entry["shuffle_cross_node_share"] = nullptr;
+      entry["shuffle_share_best_aggregators"] = nullptr;
     }
+    entry["cost_relative"] = row.forecast.cost_relative;
     entry["lower_bound"] = bounds.objective;
     entry["cross_node_lower_bound"] = bounds.cross_node_share;
-    entry["shuffle_lower_bound"] = bounds.shuffle_cross_node_share;
+    entry["shuffle_lower_bound"] = input.left_out ? 1 - *input.left_out : bounds.shuffle_cross_node_share;
     entry["nodes_used"] = row.forecast.nodes_used;
     entry["most_ranks_on_node"] = row.forecast.most_ranks_on_node;
     if (!row.placed->note.empty()) entry["note"] = row.placed->note;
@@ -287,18 +359,20 @@ Json comparison(const PlacementProblem& problem, const Input& input, const std::
 std::string table_of(const PlacementProblem& problem, const std::vector<Row>& rows,
                      const LowerBounds& bounds) {
   using enum Table::Align;
-  Table table({"ALGORITHM", "SECONDS", "OBJECTIVE", "CROSS-NODE", "SHUFFLE", "NODES", "MOST/NODE"},
-              {left, right, right, right, right, right, right});
+  Table table(
+      {"ALGORITHM", "SECONDS", "OBJECTIVE", "CROSS-NODE", "SHUFFLE", "BEST-AGG", "NODES", "MOST/NODE"},
+      {left, right, right, right, right, right, right, right});
   const auto percent = [](double share) { return fmt::format("{:.3f}%", 100 * share); };
   for (const Row& row : rows) {
     if (!row.placed) continue;
     table.add({row.choice.text, fmt::format("{:.4f}", row.seconds),
                fmt::format("{:.5g}", row.forecast.objective), percent(row.forecast.cross_node_share),
                problem.shuffle == nullptr ? "-" : percent(row.forecast.shuffle_cross_node_share),
+               problem.shuffle == nullptr ? "-" : percent(row.best_aggregators),
                std::to_string(row.forecast.nodes_used), std::to_string(row.forecast.most_ranks_on_node)});
   }
   table.add({"lower bound", "", fmt::format("{:.5g}", bounds.objective), percent(bounds.cross_node_share),
-             problem.shuffle == nullptr ? "-" : percent(bounds.shuffle_cross_node_share), "", ""});
+             problem.shuffle == nullptr ? "-" : percent(bounds.shuffle_cross_node_share), "", "", ""});
   return table.text();
 }
 
@@ -349,8 +423,7 @@ Status plan_by_placement(const PlacementArguments& arguments, const PlatformRequ
     limits.memory_per_rank = static_cast<std::uint64_t>(bytes);
   }
   WEIR_ASSIGN(const Machine machine, Machine::of(platform, limits));
-  const std::uint64_t domains = arguments.aggregators != 0 ? arguments.aggregators : machine.nodes();
-  WEIR_ASSIGN(const Input input, read_input(arguments, domains));
+  WEIR_ASSIGN(const Input input, read_input(arguments, machine));
   const PlacementProblem problem{.machine = &machine,
                                  .ranks = input.ranks,
                                  .recorded = &input.recorded,
@@ -386,7 +459,10 @@ Status plan_by_placement(const PlacementArguments& arguments, const PlatformRequ
   if (!arguments.emit.empty()) return put(arguments.output, launcher_text);
   if (arguments.json && arguments.json->empty()) return {};
   fmt::print("{} on {} nodes\n\n{}\n", input.what, machine.nodes(), table_of(problem, rows, bounds));
-  for (const std::string& remark : remarks(problem, rows, bounds, chosen)) fmt::print("{}\n", remark);
+  if (problem.shuffle != nullptr)
+    fmt::print(
+        "shuffle: with the aggregators of the algorithm, else ROMIO's; best-agg: the best found for it\n");
+  for (const std::string& remark : remarks(problem, input, rows, bounds, chosen)) fmt::print("{}\n", remark);
   for (const Scenario& scenario : scenarios) fmt::print("\n{}", draw_text(problem, platform, scenario));
   return {};
 }

@@ -27,6 +27,7 @@ struct PlacementArguments {
   std::string algorithms = "byslot,bynode,setmatchg,joint,joint-shuffle";
   std::string choose;  // the algorithm whose plan is emitted; empty: the best
   std::uint64_t aggregators = 0;
+  std::uint64_t calls = 0;  // collective calls that make up the file; 0: not said, so one
   std::uint64_t limit_per_node = 0;
   std::string memory_per_rank;
   // What is told.
