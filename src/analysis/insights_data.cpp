@@ -87,7 +87,7 @@ void judge_data(const InsightInput& input, std::vector<Insight>& found) {
          .sentence = fmt::format("The job lasted {:.3g} s and samples come every {:.3g} s: too coarse to see "
                                  "what happened within it.",
                                  input.job.job.elapsed_seconds, data.interval_seconds),
-         .advice = data.interval_seconds >= 1
+         .advice = data.interval_seconds > 1.5
                        ? "Sample more often: one sample a second of 50 counters costs less than a thousandth "
                          "of a core."
                        : "Look at a longer run, or sample more often: weir run --interval 50ms.",
