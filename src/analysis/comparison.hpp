@@ -37,7 +37,9 @@ Result<Comparison> compare(store::Store& store, const std::vector<std::string>& 
 
 Json to_json(const Comparison& comparison);
 
-// The throughput a user saw: by the job's record, else what its targets moved.
+// The throughput a user saw: of programs with sessions of Weir their bytes over the whole run; of others by
+// the job's record, else what its targets moved.
+bool counts_whole_run(const JobAnalysis& job);
 double seen_throughput(const JobAnalysis& job);
 
 }  // namespace weir::analysis

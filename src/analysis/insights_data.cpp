@@ -87,8 +87,10 @@ void judge_data(const InsightInput& input, std::vector<Insight>& found) {
          .sentence = fmt::format("The job lasted {:.3g} s and samples come every {:.3g} s: too coarse to see "
                                  "what happened within it.",
                                  input.job.job.elapsed_seconds, data.interval_seconds),
-         .advice =
-             "Sample more often: one sample a second of 50 counters costs less than a thousandth of a core.",
+         .advice = data.interval_seconds > 1.5
+                       ? "Sample more often: one sample a second of 50 counters costs less than a thousandth "
+                         "of a core."
+                       : "Look at a longer run, or sample more often: weir run --interval 50ms.",
          .evidence = {{"elapsed_seconds", input.job.job.elapsed_seconds},
                       {"interval_seconds", data.interval_seconds}},
          .objects = {}});

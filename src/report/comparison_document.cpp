@@ -64,6 +64,43 @@ Grid scores(const analysis::Comparison& comparison, const Evaluation& evaluation
   return grid;
 }
 
+// What the runs took, and how much of it the program waited for I/O: means over the runs of a configuration.
+Grid times(const analysis::Comparison& comparison, const Evaluation& evaluation) {
+  Grid grid{
+      .title = "Time of the runs",
+      .note = "I/O: what the program waited for it. Hidden: the share of storing that it did not wait for",
+      .columns = {"configuration", "run", "I/O", "storing", "hidden"},
+      .numbers = {false, true, true, true, true}};
+  for (const Candidate& candidate : evaluation.candidates) {
+    const auto mean = [&](const auto& value_of) {
+      double sum = 0;
+      double count = 0;
+      for (std::size_t i = 0; i < comparison.jobs.size(); ++i) {
+        if (comparison.configurations[i] != candidate.name) continue;
+        const double value = value_of(comparison.jobs[i].job);
+        if (!is_known(value)) continue;
+        sum += value;
+        ++count;
+      }
+      return count > 0 ? sum / count : analysis::unknown;
+    };
+    const auto figure = [&](std::string_view name) {
+      return mean([&](const analysis::JobHeader& job) {
+        const auto found = job.figures.find(std::string(name));
+        return found == job.figures.end() ? analysis::unknown : found->second;
+      });
+    };
+    const auto duration = [](double seconds) { return is_known(seconds) ? format_duration(seconds) : "-"; };
+    const double hidden = figure("hidden_share");
+    grid.rows.push_back({candidate.name,
+                         duration(mean([](const analysis::JobHeader& job) { return job.elapsed_seconds; })),
+                         duration(figure("io_seconds")), duration(figure("storing_seconds")),
+                         is_known(hidden) ? format_share(hidden) : "-"});
+  }
+  drop_unknown_columns(grid);
+  return grid;
+}
+
 // In percent of the baseline, as measured.
 std::optional<Chart> effects(const Evaluation& evaluation) {
   static constexpr double most = 1000;  // in percent: beyond that only "much more" can be seen
@@ -122,6 +159,8 @@ ComparisonPage comparison_page(const analysis::Comparison& comparison) {
       page.sure += (page.sure.empty() ? "" : " ") + evaluation.meaning[i];
     page.table = scores(comparison, evaluation);
     page.chart = effects(evaluation);
+    if (Grid grid = times(comparison, evaluation); !grid.rows.empty())
+      page.details.push_back(std::move(grid));
     if (Grid grid = weights(evaluation); !grid.rows.empty()) page.details.push_back(std::move(grid));
     if (Grid grid = stability(evaluation); !grid.rows.empty()) page.details.push_back(std::move(grid));
   }

@@ -153,11 +153,14 @@ void add_facts(JobPage& page, const JobAnalysis& job) {
   add_bytes(page, job.job, "Written", "bytes_written", job.job.write_bytes);
   add_bytes(page, job.job, "Read", "bytes_read", job.job.read_bytes);
   add_peak(page, job);
-  if (const double io = figure(job.job, "io_seconds"); is_known(io))
-    page.facts.push_back({"I/O time", format_duration(io),
-                          job.job.elapsed_seconds > 0 ? format_share(io / job.job.elapsed_seconds) +
-                                                            " of the run, as the program saw it"
-                                                      : "as the program saw it"});
+  if (const double io = figure(job.job, "io_seconds"); is_known(io)) {
+    std::string note = job.job.elapsed_seconds > 0
+                           ? format_share(io / job.job.elapsed_seconds) + " of the run, as the program saw it"
+                           : "as the program saw it";
+    if (const double hidden = figure(job.job, "hidden_share"); is_known(hidden) && hidden > 0)
+      note += fmt::format("; {} of the writing was hidden", format_share(hidden));
+    page.facts.push_back({"I/O time", format_duration(io), std::move(note)});
+  }
   add_metrics(page, job);
   add_balance(page, job);
   add_shares(page, job);

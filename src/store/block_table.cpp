@@ -321,7 +321,8 @@ Status merge_large_blocks(Database& database) {
         groups[row.integer(0)].push_back({row.integer(1), row.integer(2), row.integer(3), row.integer(4)});
         return {};
       }));
-  for (const auto& [group, blocks] : groups) {
+  for (const auto& [number, blocks] : groups) {
+    const std::int64_t group = number;  // clang 14 lets no function see what a binding names
     for (const std::vector<BlockEntry>& stretch : stretches_to_merge(blocks)) {
       const auto merge = [&]() -> Status {
         WEIR_TRY(database.lock());

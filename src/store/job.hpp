@@ -47,6 +47,10 @@ inline constexpr std::string_view bytes_read = "bytes_read";
 inline constexpr std::string_view write_throughput = "write_throughput";  // bytes/s, as the program saw it
 inline constexpr std::string_view read_throughput = "read_throughput";    // bytes/s, as the program saw it
 inline constexpr std::string_view io_seconds = "io_seconds";              // time the program spent in I/O
+// Of programs with sessions of Weir: time it took to store what they wrote, and the share of it they did not
+// wait for.
+inline constexpr std::string_view storing_seconds = "storing_seconds";
+inline constexpr std::string_view hidden_share = "hidden_share";
 inline constexpr std::string_view exit_code = "exit_code";
 }  // namespace figure
 

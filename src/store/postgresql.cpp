@@ -195,8 +195,11 @@ class Postgresql : public Database {
   Status settle() {
     WEIR_TRY(
         simple("SET client_encoding = 'UTF8'; SET client_min_messages = warning; SET lock_timeout = '60s'"));
-    if (read_only_) WEIR_TRY(simple("SET default_transaction_read_only = on"));
-    return {};
+    if (read_only_) return simple("SET default_transaction_read_only = on");
+    // A commit waits for the disk, whatever the site's default is; a stricter one stays.
+    return simple(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = "
+        "'off'");
   }
 
   Status simple(const std::string& statements) {

@@ -104,7 +104,10 @@ class Sqlite : public Database {
 
   tl::unexpected<Failure> failure(int code) const {
     Failure failure{.code = ErrorCode::io, .cause = sqlite3_errmsg(handle_), .object = path_};
-    switch (code & 0xff) {
+    // Where there is no room for its helpers SQLite speaks of an error of the disk.
+    constexpr std::uint64_t little = 65536;
+    const bool full = (code & 0xff) == SQLITE_IOERR && free_space(path_) < little;
+    switch (full ? SQLITE_FULL : code & 0xff) {
       case SQLITE_FULL:
         failure.cause = "No space left on device";
         failure.advice = "free some space; what was acknowledged before is safe";

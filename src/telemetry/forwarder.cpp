@@ -31,6 +31,7 @@ struct Forwarder::State {
         client(options.client, wake.get()) {}
 
   void work();
+  void keep();
   bool send_oldest(std::unique_lock<std::mutex>& lock);
   ForwarderTally count() const;  // REQUIRES: the mutex
 
@@ -44,7 +45,7 @@ struct Forwarder::State {
   bool away = false;  // the server, as far as the last attempt knows
   Descriptor wake;    // readable: the client is to give up waiting
   ForwardClient client;
-  std::thread thread;  // last: it uses all of the above
+  std::thread keeper, thread;  // last: they use all of the above
 };
 
 // One message of the oldest chunks. The mutex is not held while the network is waited for: what add() pushes
@@ -87,6 +88,27 @@ void Forwarder::State::work() {
   }
 }
 
+// What comes and goes within a period is never forced. At the end everything that stays behind is.
+void Forwarder::State::keep() {
+  std::unique_lock lock(mutex);
+  std::uint64_t seen = 0;
+  bool told = false;
+  for (bool last = false; !last;) {
+    last = changed.wait_for(lock, std::chrono::duration<double>(options.force_after), [&] { return ending; });
+    const Spool::Waiting waiting = spool.waiting(last ? spool.last() : seen);
+    seen = spool.last();
+    if (waiting.chunks.empty()) continue;
+    lock.unlock();
+    const Status forced = Spool::force(waiting);
+    lock.lock();
+    if (forced) {
+      spool.forced(waiting);
+    } else if (!std::exchange(told, true)) {
+      problem(forced.error().message());
+    }
+  }
+}
+
 ForwarderTally Forwarder::State::count() const {
   return {.sent = sent,
           .waiting = spool.samples(),
@@ -108,6 +130,7 @@ Result<Forwarder> Forwarder::start(ForwarderOptions options, Problem problem) {
   auto state = std::make_unique<State>(std::move(options), std::move(problem), std::move(spool));
   if (!state->wake) return fail_errno(errno, "make an eventfd", "forwarder");
   state->thread = std::thread([raw = state.get()] { raw->work(); });
+  state->keeper = std::thread([raw = state.get()] { raw->keep(); });
   return Forwarder(std::move(state));
 }
 
@@ -132,6 +155,7 @@ ForwarderTally Forwarder::finish(double seconds) {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(state.wake.get(), &one, sizeof one);
   if (state.thread.joinable()) state.thread.join();
+  if (state.keeper.joinable()) state.keeper.join();
   return tally();
 }
 

@@ -6,7 +6,10 @@
 // scattered so that a thousand nodes do not come back in one moment. Then the oldest samples go first. What
 // was sent and not acknowledged is sent again: a receiver may see samples twice.
 //
-// Threads: add() and finish() from one thread; `problem` is called from the sending thread.
+// A second thread forces to the disk what has waited in the spool for some seconds, so that a power failure
+// costs no more than those.
+//
+// Threads: add() and finish() from one thread; `problem` is called from threads inside, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +31,7 @@ struct ForwarderOptions {
                               << 20U;  // when full, the oldest samples are dropped and counted
   double first_pause = 1;
   double longest_pause = 60;
+  double force_after = 5;  // seconds; what waited so long, and at most twice as long, is on the disk
 };
 
 struct ForwarderTally {

@@ -29,6 +29,17 @@ std::string header_of(std::string_view bytes, std::uint64_t samples) {
   return fmt::format("{} {} {} {:08x}\n", magic, samples, bytes.size(), sum);
 }
 
+// With all that are above it; each on the disk.
+Status create_folder(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) return {};
+  const fs::path parent = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
+  WEIR_TRY(create_folder(parent));
+  fs::create_directory(folder, error);
+  if (error) return fail_errno(error.value(), "create", folder.string());
+  return sync_path(parent.empty() ? "." : parent);
+}
+
 // How many samples a chunk has, from the first line of its file.
 std::optional<std::uint64_t> samples_in(std::string_view header) {
   if (take_word(header) != magic) return std::nullopt;
@@ -42,9 +53,8 @@ fs::path Spool::path_of(std::uint64_t id) const {
 }
 
 Result<Spool> Spool::open(fs::path folder, std::uint64_t most_bytes) {
+  WEIR_TRY(create_folder(folder));
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return fail_errno(error.value(), "create", folder.string());
   Spool spool;
   spool.folder_ = std::move(folder);
   spool.most_bytes_ = most_bytes;
@@ -164,6 +174,23 @@ std::optional<Spool::Taken> Spool::oldest(std::uint64_t most) {
 
 void Spool::remove_until(std::uint64_t last) {
   while (!chunks_.empty() && chunks_.front().id <= last) remove_front();
+}
+
+Spool::Waiting Spool::waiting(std::uint64_t until) const {
+  Waiting waiting{.folder = folder_, .chunks = {}, .last = until};
+  for (const Chunk& chunk : chunks_) {
+    if (chunk.id > forced_until_ && chunk.id <= until) waiting.chunks.push_back(path_of(chunk.id));
+  }
+  return waiting;
+}
+
+Status Spool::force(const Waiting& chunks) {
+  if (chunks.chunks.empty()) return {};
+  for (const fs::path& path : chunks.chunks) {
+    if (Status synced = sync_path(path); !synced && synced.error().code != ErrorCode::not_found)
+      return synced;
+  }
+  return sync_path(chunks.folder);
 }
 
 }  // namespace weir::telemetry

@@ -2,19 +2,22 @@
 //
 // A folder with one file a chunk, under names that sort by age. A chunk appears under its name only when
 // whole, and carries its length and checksum: a process that is killed at any moment leaves nothing broken
-// behind and loses nothing it had added. What a power failure tore is recognised, removed and counted.
+// behind and loses nothing it had added. Chunks that wait for long are to be forced to the disk (`waiting`,
+// `force`); what a power failure tears before that is recognised, removed and counted.
 //
 // The folder is bounded: a chunk that does not fit pushes out the oldest ones, which are counted as dropped.
 //
 // Ownership: one process at a time, by a lock. Threads: belongs to one thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -26,7 +29,7 @@ class Spool {
   // Makes the folder where there is none, and finds what an earlier process left.
   static Result<Spool> open(std::filesystem::path folder, std::uint64_t most_bytes);
 
-  // On disk when it returns.
+  // In the file system when it returns; on the disk by `force`.
   Status add(std::string_view bytes, std::uint64_t samples);
 
   struct Taken {
@@ -38,6 +41,18 @@ class Spool {
   // broken are removed and counted on the way. Nothing: the spool is empty.
   std::optional<Taken> oldest(std::uint64_t most);
   void remove_until(std::uint64_t last);
+
+  // The chunks up to this one that are not known to be on the disk, and how they get there. Forcing takes as
+  // long as the disk does, and needs nothing of the spool: it can be used meanwhile.
+  struct Waiting {
+    std::filesystem::path folder;
+    std::vector<std::filesystem::path> chunks;
+    std::uint64_t last = 0;
+  };
+  Waiting waiting(std::uint64_t until) const;
+  static Status force(const Waiting& chunks);  // one that is gone by now was sent
+  void forced(const Waiting& chunks) { forced_until_ = std::max(forced_until_, chunks.last); }
+  std::uint64_t last() const { return chunks_.empty() ? 0 : chunks_.back().id; }
 
   bool empty() const { return chunks_.empty(); }
   std::uint64_t bytes() const { return bytes_; }
@@ -63,6 +78,7 @@ class Spool {
   std::deque<Chunk> chunks_;  // oldest first
   std::uint64_t bytes_ = 0;
   std::uint64_t last_id_ = 0;
+  std::uint64_t forced_until_ = 0;
   std::uint64_t dropped_samples_ = 0;
   std::uint64_t broken_chunks_ = 0;
 };

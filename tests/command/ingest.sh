@@ -27,6 +27,9 @@ expect 0 'fluentd.log:3: ' "$weir" ingest --store a.db "$data/fluentd.log"
 expect 0 '3 records.*6 samples.*2 rejected|6 samples' "$weir" ingest --store a.db "$data/fluentd.log"
 expect 0 '"rejected": 2' "$weir" ingest --store a.db --json --quiet "$data/fluentd.log"
 expect 1 'No such file' "$weir" ingest --store a.db absent.log
+printf '{{{\n???\n' >garbled
+expect 1 'garbled: nothing in it could be taken in, 2 lines are wrong' "$weir" ingest --store a.db garbled
+expect 1 'garbled: nothing in it could be taken in, 2 lines are wrong' "$weir" ingest --store a.db --prometheus garbled
 expect 0 'link.wait_cycles +1' "$weir" store show a.db
 
 # Jobs, nodes, topology.

@@ -103,4 +103,18 @@ if [ "$wanted" != "$got" ]; then
 fi
 for _ in $(seq 60); do [ -z "$(timeout 10 squeue -h 2> /dev/null)" ] && break; sleep 0.5; done
 sort -c -k4 <<< "$wanted" 2> /dev/null && { echo 'FAILED: the reordered ranks are in order: nothing was tried'; exit 1; }
+
+# In an allocation the counters of its nodes are sampled without a word about them.
+export XDG_DATA_HOME=$work/data
+timeout 100 salloc --quiet -N 2 "$weir" run --name sampled --interval 100ms -- srun --overlap -N 2 -n 2 sleep 1 > salloc.out 2>&1
+code=$?
+[ $code != 124 ] || skip 'salloc took too long'
+grep -q 'it gave no samples' salloc.out && skip 'srun takes too long to start'
+[ $code = 0 ] || { echo "FAILED: weir run in an allocation ended with $code"; cat salloc.out; exit 1; }
+"$weir" report last > summary.txt 2>&1
+grep -q '3 nodes' summary.txt || { echo 'FAILED: the nodes of the allocation are not in the report'; cat salloc.out summary.txt; exit 1; }
+"$weir" store export "$work/data/weir/jobs.db" --csv samples.csv > /dev/null || exit 1
+for node in s0 s1; do
+  [ "$(grep -c "host.cpu_busy_ms,$node," samples.csv)" -ge 3 ] || { echo "FAILED: $node was not sampled"; cat salloc.out; exit 1; }
+done
 echo 'all as expected'

@@ -186,6 +186,22 @@ TEST(Comparison, TheThroughputAUserSawComesFirst) {
   EXPECT_NEAR(seen_throughput(job), 200.0 / 3, 1e-9);
 }
 
+// What sessions hid behind the program's work, or waited for in its end, is no measure: the run's time is.
+TEST(Comparison, OfSessionsTheWholeRunCounts) {
+  JobAnalysis job;
+  job.metrics.push_back({.kind = *find_metric("throughput"), .value = 5});
+  job.job.elapsed_seconds = 20;
+  job.job.figures = {{"bytes_written", 100}, {"io_seconds", 0.1}, {"storing_seconds", 4}};
+  EXPECT_TRUE(counts_whole_run(job));
+  EXPECT_DOUBLE_EQ(seen_throughput(job), 5);
+  job.job.figures["io_seconds"] = 9;
+  job.job.figures["write_throughput"] = 1000;  // as earlier versions recorded it
+  EXPECT_DOUBLE_EQ(seen_throughput(job), 5);
+  job.job.figures["storing_seconds"] = 0;
+  EXPECT_FALSE(counts_whole_run(job));
+  EXPECT_DOUBLE_EQ(seen_throughput(job), 1000);
+}
+
 TEST(Thresholds, AreReadAndChecked) {
   const auto read = [](std::string_view text) { return thresholds_from_json(*parse_json(text)); };
   const auto good = read(R"({"deep_queue": 10})");

@@ -5,14 +5,18 @@ The launchers are set up through their environment variables, so that any option
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
 import system
@@ -21,6 +25,8 @@ from errors import EXIT_TIMEOUT, Failure, UsageError
 from system import Process
 
 GRACE_SECONDS = 5.0  # for a launcher to end its job when asked
+NODES_VARIABLE = "WEIR_NODES_FILE"  # a file in which whoever started us wants to read about the nodes
+ANSWER_SECONDS = 60.0
 
 
 def open_mpi_environment(cluster: Cluster) -> dict[str, str]:
@@ -155,6 +161,27 @@ def launcher_command(cluster: Cluster, job: Job, library: Library) -> list[str]:
     return [found[0], "-n", str(ranks), *options, *job.program]
 
 
+def announce(cluster: Cluster) -> None:
+    """Tells `weir run`, if that started us, which nodes there are and how they are reached, and waits until it samples their
+    links. Block devices and processors are the machine's: it samples those itself."""
+    name = os.environ.pop(NODES_VARIABLE, None)
+    if not name:
+        return
+    file = Path(name)
+    nodes = {"nodes": ",".join(node.name for node in cluster.nodes), "reach": f"{shlex.quote(str(cluster.enter))} {{}}",
+             "sources": "net"}
+    part = file.with_name(file.name + ".part")
+    try:
+        part.write_text(json.dumps(nodes))
+        part.rename(file)
+    except OSError:
+        return  # whoever wanted to know is gone
+    answer = file.with_name(file.name + ".answer")
+    end = time.monotonic() + ANSWER_SECONDS
+    while not answer.exists() and file.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 class Interrupted(Exception):
     def __init__(self, signal_number: int) -> None:
         self.signal_number = signal_number
@@ -167,6 +194,7 @@ def _interrupt(signal_number: int, _frame: FrameType | None) -> None:
 def run(cluster: Cluster, job: Job) -> int:
     """Runs the job and returns its exit code. When this returns no process of the job is left."""
     library = choose_library(job)
+    announce(cluster)
     settings = open_mpi_environment(cluster) if library is OPEN_MPI else mpich_environment(cluster)
     argv = [str(cluster.enter), cluster.nodes[0].name, *launcher_command(cluster, job, library)]
     job_id = uuid.uuid4().hex

@@ -4,6 +4,7 @@
 
 #include "job_recorder.hpp"
 #include "launch.hpp"
+#include "session_figures.hpp"
 
 namespace weir::cli {
 
@@ -19,7 +20,7 @@ Status run_recorded_ranks(int ranks, const std::vector<std::string>& arguments, 
                                                        .words = words,
                                                        .interval_seconds = 0.05}));
   const Status ran = run_ranks(ranks, arguments, {{"WEIR_SUMMARY_FILE", record.summary_file}});
-  WEIR_ASSIGN(const auto figures, session_figures(record.summary_file));
+  WEIR_ASSIGN(const auto figures, load_session_figures(record.summary_file));
   WEIR_TRY(recorder->finish(ran ? store::JobState::completed : store::JobState::failed, figures));
   return ran;
 }

@@ -26,6 +26,14 @@ Result<std::ifstream> open_text(const std::string& path) {
   return file;
 }
 
+// A line that is wrong is passed over; a file of nothing else is most likely not what the user takes it for.
+Status some_taken(std::uint64_t taken, std::uint64_t rejected, const std::string& path, const char* what) {
+  if (taken > 0 || rejected == 0) return {};
+  return fail(ErrorCode::corrupt,
+              fmt::format("{}: nothing in it could be taken in, {} lines are wrong", path, rejected),
+              fmt::format("does it hold {}?", what));
+}
+
 }  // namespace
 
 void IngestLog::problem(const std::string& text) {
@@ -63,7 +71,7 @@ Status ingest_fluentd(store::Store& store, const std::string& path, IngestLog& l
               telemetry::read_fluentd_file(
                   path, [&](const telemetry::Batch& batch) { return store.write(batch); }, log.teller()));
   log.count(tally);
-  return {};
+  return some_taken(tally.records, tally.rejected, path, "what fluentd's out_file writes");
 }
 
 Status ingest_prometheus(store::Store& store, const std::string& source, const std::string& node,
@@ -73,8 +81,10 @@ Status ingest_prometheus(store::Store& store, const std::string& source, const s
   telemetry::Batch batch;
   const telemetry::PrometheusDefaults defaults{
       .file = source, .node = node.empty() ? telemetry::host_name() : node, .time = telemetry::now()};
-  log.count(telemetry::add_prometheus(text, defaults, batch, log.teller()));
-  return store.write(batch);
+  const telemetry::Tally tally = telemetry::add_prometheus(text, defaults, batch, log.teller());
+  log.count(tally);
+  WEIR_TRY(store.write(batch));
+  return some_taken(tally.samples + tally.ignored, tally.rejected, source, "Prometheus' text");
 }
 
 Status ingest_tokio(store::Store& store, const std::string& path, IngestLog& log) {
@@ -96,12 +106,13 @@ Status ingest_tables(store::Store& store, const IngestRequest& request, IngestLo
   const auto source = [&](const std::string& path) {
     return store::ImportSource{.file = path, .zone = request.zone, .problem = log.teller()};
   };
-  const auto counted = [&](const Result<store::ImportTally>& tally, const char* what) -> Status {
+  const auto counted = [&](const Result<store::ImportTally>& tally, const char* what,
+                           const std::string& path) -> Status {
     if (!tally) return tl::make_unexpected(tally.error());
     log.count(what, tally->taken);
     log.count("ignored", tally->ignored);
     log.rejected(tally->rejected);
-    return {};
+    return some_taken(tally->taken + tally->ignored, tally->rejected, path, what);
   };
   const store::TakeJobs take_jobs = [&](std::span<const store::Job> jobs) { return store.put(jobs); };
   for (const std::string& path : request.nodes) {
@@ -109,15 +120,15 @@ Status ingest_tables(store::Store& store, const IngestRequest& request, IngestLo
     WEIR_TRY(
         counted(store::import_nodes_csv(text, source(path),
                                         [&](std::span<const store::Node> nodes) { return store.put(nodes); }),
-                "nodes"));
+                "nodes", path));
   }
   for (const std::string& path : request.sacct) {
     WEIR_ASSIGN(std::ifstream text, open_text(path));
-    WEIR_TRY(counted(store::import_sacct(text, source(path), take_jobs), "jobs"));
+    WEIR_TRY(counted(store::import_sacct(text, source(path), take_jobs), "jobs", path));
   }
   for (const std::string& path : request.jobs) {
     WEIR_ASSIGN(std::ifstream text, open_text(path));
-    WEIR_TRY(counted(store::import_jobs_csv(text, source(path), take_jobs), "jobs"));
+    WEIR_TRY(counted(store::import_jobs_csv(text, source(path), take_jobs), "jobs", path));
   }
   return {};
 }

@@ -27,6 +27,7 @@ struct IngestRequest {
   double seconds = 0;      // of listening; 0: until it is told to stop
   std::string spool;
   std::int64_t spool_bytes = std::int64_t{4} << 30;
+  double spool_retry_seconds = 10;  // between attempts to reach a store that is away
 
   std::string synthetic;  // "k-computer"
   std::int64_t intervals = 90;

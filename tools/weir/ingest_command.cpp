@@ -39,6 +39,12 @@ void add_ingest_command(CLI::App& app, Context& context) {
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str()
       ->group("Listening");
+  sub->add_option("--spool-retry", request->spool_retry_seconds,
+                  "Seconds until a store that is away is tried again, when samples come")
+      ->option_text("SECONDS")
+      ->check(CLI::Range(0.01, 86'400.0))
+      ->capture_default_str()
+      ->group("Listening");
   sub->add_option("--ready-file", request->ready_file,
                   "Write the address to this file once it listens (port 0: any)")
       ->option_text("FILE")

@@ -58,7 +58,9 @@ Status ingest_listen(const IngestRequest& request, IngestLog& log) {
                   fmt::format("the key file {} is empty", request.shared_key_file));
   }
   store::SpoolOptions spool{.path = request.spool,
-                            .most_bytes = static_cast<std::uint64_t>(request.spool_bytes)};
+                            .most_bytes = static_cast<std::uint64_t>(request.spool_bytes),
+                            .retry = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                std::chrono::duration<double>(request.spool_retry_seconds))};
   spool.tell = [&](const std::string& text) {
     if (!request.quiet) fmt::print(stderr, "weir: {}\n", text);
   };

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -18,8 +17,8 @@
 #include <thread>
 
 #include "core/file.hpp"
-#include "core/json.hpp"
 #include "job_store.hpp"
+#include "no_signals.hpp"
 #include "report/quantity.hpp"
 #include "telemetry/source.hpp"
 
@@ -66,8 +65,8 @@ bool is_program(const std::string& word) {
 std::string program_name(const std::vector<std::string>& words) {
   if (words.empty()) return "job";
   const auto base = [](const std::string& word) { return std::filesystem::path(word).filename().string(); };
-  static constexpr std::string_view launchers[] = {"mpirun", "mpiexec", "orterun", "prterun",
-                                                   "srun",   "aprun",   "nice",    "env"};
+  static constexpr std::string_view launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun",
+                                                   "aprun",  "nice",    "env",     "vcluster"};
   const std::string first = base(words.front());
   const bool launched = std::any_of(std::begin(launchers), std::end(launchers), [&](std::string_view name) {
     return first == name || first.starts_with(std::string(name) + ".");
@@ -81,22 +80,6 @@ std::string program_name(const std::vector<std::string>& words) {
 std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most);
 }
-
-// Signals are for the thread that waits for the program.
-class NoSignalsHere {
- public:
-  NoSignalsHere() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~NoSignalsHere() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignalsHere(const NoSignalsHere&) = delete;
-  NoSignalsHere& operator=(const NoSignalsHere&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -218,11 +201,19 @@ const std::string& JobRecorder::id() const {
   return state_->job.id;
 }
 
-Result<store::Job> JobRecorder::finish(store::JobState state, const std::map<std::string, double>& figures) {
+Result<store::Job> JobRecorder::finish(store::JobState state, const std::map<std::string, double>& figures,
+                                       const JoinedNodes& joined) {
   state_->finished = true;
   state_->end_thread();
   const Nanoseconds end = state_->sample();
   state_->write();
+  if (!joined.nodes.empty()) {
+    store::Job& job = state_->job;
+    job.nodes.insert(job.nodes.end(), joined.nodes.begin(), joined.nodes.end());
+    job.node_count = job.nodes.size();
+    job.start_ns = std::clamp(joined.since, job.start_ns, end);
+    WEIR_TRY(state_->store.put(job));
+  }
   WEIR_TRY(state_->store.finish(state_->job.id, state, end, figures));
   return state_->store.job(state_->job.id);
 }
@@ -231,32 +222,6 @@ std::string JobRecorder::problem() const {
   if (state_->batch.points.empty() && state_->dropped == 0) return {};
   return fmt::format("{} samples were not stored: {}", state_->batch.points.size() + state_->dropped,
                      state_->problem);
-}
-
-Result<std::map<std::string, double>> session_figures(const std::string& path) {
-  std::map<std::string, double> figures;
-  if (path.empty() || !std::filesystem::exists(path)) return figures;
-  WEIR_ASSIGN(const std::string text, read_text(path));
-  double storing = 0;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    WEIR_ASSIGN(const Json json,
-                in(parse_json(std::string_view(text).substr(from, end - from)), "read", path));
-    from = end + 1;
-    WEIR_ASSIGN(const JsonObject session, JsonObject::of(json, "the session"));
-    WEIR_ASSIGN(const double session_bytes, session.number("bytes"));
-    WEIR_ASSIGN(const double session_visible, session.number("visible_seconds"));
-    WEIR_ASSIGN(const double stored, session.number("storing_seconds"));
-    figures[std::string(store::figure::bytes_written)] += session_bytes;
-    figures[std::string(store::figure::io_seconds)] += session_visible;
-    figures["storing_seconds"] += stored;
-    storing += stored;
-  }
-  const double visible = figures[std::string(store::figure::io_seconds)];
-  const double bytes = figures[std::string(store::figure::bytes_written)];
-  if (visible > 0) figures[std::string(store::figure::write_throughput)] = bytes / visible;
-  if (storing > 0) figures["hidden_share"] = std::clamp(1 - visible / storing, 0.0, 1.0);
-  return figures;
 }
 
 std::map<std::string, double> child_figures() {

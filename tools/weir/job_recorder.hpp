@@ -25,6 +25,12 @@ struct RecordingSettings {
   std::vector<std::string> sources = {"block", "net", "host"};  // those of them that are here
 };
 
+// Nodes that became known after the start, and when the program began to run on them.
+struct JoinedNodes {
+  std::vector<std::string> nodes;
+  std::int64_t since = 0;
+};
+
 class JobRecorder {
  public:
   static Result<std::unique_ptr<JobRecorder>> start(const RecordingSettings& settings);
@@ -34,7 +40,8 @@ class JobRecorder {
 
   const std::string& id() const;
   // Takes the last samples and writes the end of the job. The job as it is in the store then.
-  Result<store::Job> finish(store::JobState state, const std::map<std::string, double>& figures);
+  Result<store::Job> finish(store::JobState state, const std::map<std::string, double>& figures,
+                            const JoinedNodes& joined = {});
   // What went wrong with the samples, in a sentence; empty: nothing.
   std::string problem() const;
 
@@ -43,10 +50,6 @@ class JobRecorder {
   explicit JobRecorder(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-// What the sessions of a program said of themselves, a JSON object a line, as figures of its job. No file:
-// none.
-Result<std::map<std::string, double>> session_figures(const std::string& path);
 
 // Bytes that the kernel says this process's ended children wrote and read, and their processor time.
 std::map<std::string, double> child_figures();

@@ -146,8 +146,9 @@ Result<JobReport> make_report(const JobReportArguments& arguments) {
 }
 
 Status write_report(const JobReport& made, const JobReportArguments& arguments) {
-  WEIR_TRY(write_files(made.document, arguments));
-  if (!arguments.json.empty()) {
+  const auto save = [&]() -> Status {
+    WEIR_TRY(write_files(made.document, arguments));
+    if (arguments.json.empty()) return {};
     Json json = report::to_json(made.document);
     for (std::size_t i = 0; i < made.analyses.size(); ++i) json["jobs"][i]["analysis"] = made.analyses[i];
     if (!made.comparison.is_null()) json["comparison"]["analysis"] = made.comparison;
@@ -158,10 +159,14 @@ Status write_report(const JobReport& made, const JobReportArguments& arguments) 
     }
     WEIR_TRY(write_text_atomically(arguments.json, text));
     fmt::print(stderr, "weir: wrote {}\n", arguments.json);
-  }
-  fmt::print("{}", report::render_summary(made.document,
-                                          {.width = terminal_width(), .colour = stdout_has_colors()}));
-  return {};
+    return {};
+  };
+  Status saved = save();
+  // Whoever cannot save a page, for want of space perhaps, can still read.
+  if (arguments.json != "-")
+    fmt::print("{}", report::render_summary(made.document,
+                                            {.width = terminal_width(), .colour = stdout_has_colors()}));
+  return saved;
 }
 
 Status report_jobs(const JobReportArguments& arguments) {

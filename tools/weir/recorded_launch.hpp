@@ -9,6 +9,8 @@
 
 namespace weir::cli {
 
+inline constexpr const char* sample_no_others = "none";  // RecordingArguments::sample
+
 struct RecordingArguments {
   bool off = false;
   bool report = false;  // the whole summary at the end, not a line
@@ -17,7 +19,7 @@ struct RecordingArguments {
   std::string interval = "0.25s";
   std::string name;              // empty: the program's
   std::string configuration;     // under which runs are compared; or empty
-  std::string sample;            // other nodes to sample, as a host list; or empty
+  std::string sample;            // other nodes to sample, as a host list; empty: those that are known
   std::string reach = "ssh {}";  // the command that runs programs there
   std::string sample_sources;    // what is sampled there; empty: all that is there
   std::string folder;            // for samples on their way

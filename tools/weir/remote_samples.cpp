@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "command_words.hpp"
 #include "core/file.hpp"
 #include "telemetry/fluentd_file.hpp"
 
@@ -37,7 +38,10 @@ Result<pid_t> start_process(std::vector<std::string> words, const std::string& o
   if (child < 0) return fail_errno(errno, "start", words[0]);
   if (child == 0) {
     ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // should this process be killed
+    sigset_t none;  // it has to hear of its end, also if the thread that starts it hears of nothing
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // should this process be killed, or this thread end
     ::dup2(nothing.get(), STDIN_FILENO);
     ::dup2(out.get(), STDOUT_FILENO);
     ::dup2(errors.get(), STDERR_FILENO);
@@ -57,36 +61,6 @@ std::string last_words(const std::string& file) {
 }
 
 }  // namespace
-
-Result<std::vector<std::string>> command_words(const std::string& text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool inside = false;
-  char quote = 0;
-  for (const char c : text) {
-    if (quote != 0) {
-      if (c == quote) {
-        quote = 0;
-      } else {
-        word += c;
-      }
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-      inside = true;
-    } else if (c == ' ' || c == '\t') {
-      if (inside) words.push_back(std::move(word));
-      word.clear();
-      inside = false;
-    } else {
-      word += c;
-      inside = true;
-    }
-  }
-  if (quote != 0) return fail(ErrorCode::invalid_argument, fmt::format("'{}': a quote is not closed", text));
-  if (inside) words.push_back(std::move(word));
-  if (words.empty()) return fail(ErrorCode::invalid_argument, "a command without words");
-  return words;
-}
 
 Result<RemoteSamples> RemoteSamples::start(const RemoteSettings& settings) {
   std::error_code error;

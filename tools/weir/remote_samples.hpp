@@ -1,7 +1,7 @@
 // Counters of other nodes while a job runs: on each a `weir collect`, reached by a command such as ssh, its
 // samples kept in a file here until the end.
 //
-// LOCAL. Threads: one at a time.
+// LOCAL. Threads: belongs to the thread that started it, and ends with it.
 #pragma once
 
 #include <sys/types.h>
@@ -22,12 +22,10 @@ struct RemoteSettings {
   std::string folder;  // for the samples on their way
 };
 
-// The words of a command, as a shell would take them apart: blanks between them, quotes around them.
-Result<std::vector<std::string>> command_words(const std::string& text);
-
 class RemoteSamples {
  public:
-  // Returns when every node has given its first sample; one that does not within 20 s is a failure.
+  // Returns when every node has given its first sample; one that does not within 20 s is a failure, and so is
+  // a reach without {}.
   static Result<RemoteSamples> start(const RemoteSettings& settings);
   RemoteSamples(RemoteSamples&& other) noexcept;
   RemoteSamples& operator=(RemoteSamples&&) = delete;

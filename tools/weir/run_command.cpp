@@ -233,7 +233,11 @@ void add_run_command(CLI::App& app, Context& context) {
   command->add_option("--interval", recording.interval, "From one sample of the counters to the next")
       ->option_text("TIME")
       ->capture_default_str();
-  command->add_option("--sample", recording.sample, "Other nodes whose counters are sampled, too: node[1-4]")
+  command
+      ->add_option(
+          "--sample", recording.sample,
+          "Other nodes whose counters are sampled, too: node[1-4]. Default: those of the Slurm job or "
+          "the virtual cluster; none: no others")
       ->option_text("HOSTS");
   command
       ->add_option("--reach", recording.reach,
@@ -263,8 +267,8 @@ void add_run_command(CLI::App& app, Context& context) {
       "\n"
       "Examples:\n"
       "  weir run -- mpirun -n 4 ./app && weir report last         a program as it is, and what its I/O did\n"
-      "  weir run --sample node[1-4] --reach 'tools/vcluster exec {} --' --sample-sources net --\n"
-      "      tools/vcluster run -n 4 -- ./app                      the links of every node, too\n"
+      "  weir run -- tools/vcluster run -n 4 -- ./app              the links of every node, too\n"
+      "  weir run --sample io[1-4] --reach 'ssh {}' -- mpirun -n 4 ./app\n"
       "  weir run --mapping consecutive -n 4 -- ./app input.nml    4 compute ranks and 4 I/O servers\n"
       "  weir run --mapping consecutive -n 12 --ratio 4 --summary -- ./app\n"
       "  weir run --mapping thread -n 4 -- ./app                   an I/O thread in every rank\n"
