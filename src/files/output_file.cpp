@@ -82,7 +82,8 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, co
   }();
   std::string call = fmt::format("create '{}' with backend '{}'", path, options.backend);
   for (const auto& [name, value] : options.options) call += fmt::format(" {}={}", name, value);
-  call += fmt::format(" checksums={} fsync={}", options.checksums, options.fsync);
+  call += fmt::format(" checksums={} fsync={} fsync_writes={}", options.checksums, options.fsync,
+                      options.fsync_writes);
   WEIR_TRY(in(mpi::vote(comm, call, in(prepared, "create", path)), "create", path));
 
   WEIR_ASSIGN(Publication publication, Publication::begin(comm, path, *entry));
@@ -198,7 +199,10 @@ Worker* OutputFile::checksum_worker() {
 }
 
 Status OutputFile::transfer(Known& known, const Place& place, std::span<const SourceBlock> blocks) {
-  const auto write = [&] { return guarded([&] { return output_->write(place, blocks); }); };
+  const auto write = [&]() -> Status {
+    WEIR_TRY(guarded([&] { return output_->write(place, blocks); }));
+    return options_.fsync_writes ? publication_.sync() : Status();
+  };
   if (!options_.checksums) return write();
 
   // The checksums are computed while the blocks are being written, by another core if there is one.
@@ -400,7 +404,7 @@ Status OutputFile::close(const std::optional<Failure>& unseen) {
     WEIR_TRY(write_books());
     WEIR_TRY(settle(guarded([&] { return output_->close(); })));
     output_.reset();
-    if (Status published = publication_.finish(comm_, options_.fsync); !published) {
+    if (Status published = publication_.finish(comm_, options_.fsync || options_.fsync_writes); !published) {
       if (comm_.rank() == 0) publication_.discard();
       return lose(published.error());
     }

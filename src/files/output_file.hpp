@@ -24,7 +24,8 @@ struct CreateOptions {
   std::string backend;  // "": by the extension of the path
   OptionMap options;
   bool checksums = false;
-  bool fsync = false;
+  bool fsync = false;         // close() returns when the data is on disk
+  bool fsync_writes = false;  // and so does every write, as far as the library beneath has written by then
 };
 
 // The backend that such a file gets. LOCAL.

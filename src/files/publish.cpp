@@ -160,18 +160,20 @@ Status Publication::rename_all() const {
   return {};
 }
 
+Status Publication::sync() const {
+  if (!entry_->stores_files) return {};
+  std::error_code error;
+  for (const std::string& part : parts()) {
+    const std::string file = temporary_.string() + part;
+    if (fs::exists(file, error)) WEIR_TRY(sync_tree(file));
+  }
+  return {};
+}
+
 Status Publication::finish(const mpi::Comm& comm, bool fsync) const {
   if (!entry_->stores_files) return {};
-  if (fsync) {
-    // Every rank: on a parallel file system each node holds unwritten data of its own.
-    Status synced;
-    std::error_code error;
-    for (const std::string& part : parts()) {
-      const std::string file = temporary_.string() + part;
-      if (synced && fs::exists(file, error)) synced = sync_tree(file);
-    }
-    WEIR_TRY(mpi::agree(comm, synced));
-  }
+  // Every rank: on a parallel file system each node holds unwritten data of its own.
+  if (fsync) WEIR_TRY(mpi::agree(comm, sync()));
   Status renamed;
   if (comm.rank() == 0) {
     renamed = rename_all();

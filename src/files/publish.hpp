@@ -16,6 +16,8 @@ class Publication {
   const std::string& path() const { return path_; }  // as the program gave it
   const std::filesystem::path& temporary() const { return temporary_; }
 
+  // LOCAL. Returns when what this process has written so far is on disk.
+  Status sync() const;
   // COLLECTIVE. Waits for the disk if asked, then renames.
   Status finish(const mpi::Comm& comm, bool fsync) const;
   // LOCAL, called on one rank: removes what was made so far.

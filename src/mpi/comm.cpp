@@ -244,6 +244,31 @@ Status same_everywhere(const Comm& comm, const std::string& text, std::string_vi
   return agree(comm, mine);
 }
 
+namespace {
+
+// What every rank says when a collective call is opened.
+class Ballot {
+ public:
+  Ballot(const Comm& comm, const std::string& call, bool good, bool flag) : comm_(comm) {
+    // Minimum and, through the complement, maximum of a digest: equal only if everybody has the same.
+    const auto digest = static_cast<std::int64_t>(std::hash<std::string>{}(call));
+    votes_ = {good ? comm.size() : comm.rank(), digest, ~digest, flag ? -1 : 0};
+  }
+  void cast() {
+    MPI_Allreduce(MPI_IN_PLACE, votes_.data(), static_cast<int>(votes_.size()), MPI_INT64_T, MPI_MIN,
+                  comm_.get());
+  }
+  bool any_failed() const { return votes_[0] < comm_.size(); }
+  bool all_call_the_same() const { return votes_[1] == ~votes_[2]; }
+  bool any_flag() const { return votes_[3] != 0; }
+
+ private:
+  const Comm& comm_;
+  std::array<std::int64_t, 4> votes_{};
+};
+
+}  // namespace
+
 Result<bool> vote(const Comm& comm, const std::function<std::string()>& describe, const Status& mine,
                   bool flag) {
   if (comm.size() == 1) {
@@ -251,17 +276,23 @@ Result<bool> vote(const Comm& comm, const std::function<std::string()>& describe
     return flag;
   }
   const std::string call = describe();
-  // Minimum and, through the complement, maximum of a digest: equal only if everybody has the same.
-  const auto digest = static_cast<std::int64_t>(std::hash<std::string>{}(call));
-  std::array<std::int64_t, 4> ballot = {mine ? comm.size() : comm.rank(), digest, ~digest, flag ? -1 : 0};
+  Ballot ballot(comm, call, static_cast<bool>(mine), flag);
   {
     const auto watchdog = watch_over(mine);
-    MPI_Allreduce(MPI_IN_PLACE, ballot.data(), static_cast<int>(ballot.size()), MPI_INT64_T, MPI_MIN,
-                  comm.get());
+    ballot.cast();
   }
-  if (ballot[0] < comm.size()) WEIR_TRY(agree(comm, mine));
-  if (ballot[1] != ~ballot[2]) WEIR_TRY(same_everywhere(comm, call, "the call"));
-  return ballot[3] != 0;
+  if (ballot.any_failed()) WEIR_TRY(agree(comm, mine));
+  if (!ballot.all_call_the_same()) WEIR_TRY(same_everywhere(comm, call, "the call"));
+  return ballot.any_flag();
+}
+
+void take_leave(const Comm& comm, const Failure& failure) {
+  for (bool all = comm.size() == 1; !all;) {
+    Ballot ballot(comm, "leave", false, false);
+    ballot.cast();  // no watchdog: the others may have much to compute before they call
+    static_cast<void>(agree(comm, tl::make_unexpected(failure)));
+    all = ballot.all_call_the_same();
+  }
 }
 
 }  // namespace weir::mpi

@@ -77,6 +77,10 @@ inline Result<bool> vote(const Comm& comm, const std::string& call, const Status
       comm, [&] { return call; }, mine, flag);
 }
 
+// For a rank that makes no more calls while others may: takes part in their votes, with this failure, until
+// all ranks have come here. It lasts until the others make their next call or come here, too. COLLECTIVE.
+void take_leave(const Comm& comm, const Failure& failure);
+
 // How long a rank that failed waits for the others, in seconds: WEIR_TIMEOUT, from 1 s to 10 years, default
 // 60 s.
 Result<double> patience_of_environment();

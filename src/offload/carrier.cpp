@@ -119,8 +119,11 @@ bool Carrier::copy_parts() {
     if (!place) return any;
     const double seconds = copy(mailbox_.at(*place), part->data, part->bytes);
     letters_.add(to_letter(Piece{.box = part->box, .place = *place, .end = mailbox_.end_of_last()}));
-    mailbox_.send(letters_);
     backlog_.moved_part(part->bytes, seconds);
+    // The program is told before the server is: on a core that we share with it, the server may begin to
+    // write at once, and the program would wait for that.
+    backlog_.finish_moving();
+    mailbox_.send(letters_);
     any = true;
   }
   return backlog_.finish_moving() || any;
@@ -132,9 +135,9 @@ void Carrier::work() {
     const std::uint32_t heard = mailbox_.client_bell().heard();
     bool moved = read_answers();
     moved |= begin_next();
+    moved |= copy_parts();  // the letter goes with the first part: the server is woken once
     moved |= mailbox_.send(letters_);
-    moved |= copy_parts();
-    if (moved || warm_up_.do_some()) continue;
+    if (moved || warm_up_.do_some(mailbox_.warm())) continue;
     if (backlog_.ending()) return say_goodbye();
     if (backlog_.awaits_answers() && !server_watch_.alive()) {
       backlog_.give_up({.code = ErrorCode::io,

@@ -127,6 +127,11 @@ bool Mailbox::answer(MessageWriter& answers) {
   return true;
 }
 
+void Mailbox::note_warm(std::uint64_t bytes, bool complete) {
+  shared_->warm.store(bytes, std::memory_order_relaxed);
+  if (complete) shared_->client_bell.ring();
+}
+
 void Mailbox::give_back(std::uint64_t end) {
   shared_->freed.store(end, std::memory_order_release);
   shared_->client_bell.ring();

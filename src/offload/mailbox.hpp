@@ -83,6 +83,7 @@ class Mailbox {
     alignas(64) Stream letters;
     alignas(64) Stream answers;
     alignas(64) std::atomic<std::uint64_t> freed = 0;  // end of the last piece that was given back
+    std::atomic<std::uint64_t> warm = 0;               // bytes of the room that the server has in use already
   };
 
   // Bytes of memory that a mailbox with this much room for data takes.
@@ -104,11 +105,13 @@ class Mailbox {
   std::byte* data() const { return data_; }
   std::uint64_t end_of_last() const { return ring_.end_of_last(); }
   std::uint64_t freed() const { return shared_->freed.load(std::memory_order_acquire); }
+  std::uint64_t warm() const { return shared_->warm.load(std::memory_order_relaxed); }
 
   // The server's side.
   std::optional<std::string> next_letter(MessageReader& letters);
   bool answer(MessageWriter& answers);
   void give_back(std::uint64_t end);  // of a piece, and all before it
+  void note_warm(std::uint64_t bytes, bool complete);
 
  private:
   Shared* shared_ = nullptr;

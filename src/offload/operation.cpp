@@ -82,6 +82,7 @@ std::string to_letter(const Operation& operation) {
       json["options"] = operation.options.options;
       json["checksums"] = operation.options.checksums;
       json["fsync"] = operation.options.fsync;
+      json["fsync_writes"] = operation.options.fsync_writes;
       break;
     case Operation::Kind::write:
       json["offset"] = operation.box.offset;
@@ -130,6 +131,7 @@ Operation from_letter(const Json& letter) {
       operation.options.options = letter.at("options").get<OptionMap>();
       operation.options.checksums = letter.at("checksums");
       operation.options.fsync = letter.at("fsync");
+      operation.options.fsync_writes = letter.at("fsync_writes");
       break;
     case Operation::Kind::write:
       operation.box = {letter.at("offset").get<Extent>(), letter.at("count").get<Extent>()};
@@ -195,8 +197,8 @@ std::string describe(const Operation& operation) {
       std::string text =
           fmt::format("create '{}' with backend '{}'", operation.path, operation.options.backend);
       for (const auto& [name, value] : operation.options.options) text += fmt::format(" {}={}", name, value);
-      return text +
-             fmt::format(" checksums={} fsync={}", operation.options.checksums, operation.options.fsync);
+      return text + fmt::format(" checksums={} fsync={} fsync_writes={}", operation.options.checksums,
+                                operation.options.fsync, operation.options.fsync_writes);
     }
     case Operation::Kind::write:
       return fmt::format("{} of file {}, type {}, shape {}, {} of {} steps, every {}",

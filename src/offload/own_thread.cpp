@@ -12,9 +12,18 @@ void OwnThread::submit(Operation operation) {
     Status status;
     {
       const Timed timed(storing_seconds_);
-      status = guarded([&] { return perform(operation); });
+      status = leaving_ ? Status(fail(ErrorCode::state, "the program has left the session"))
+                        : guarded([&] { return perform(operation); });
     }
     if (operation.progress) operation.progress->mark_done(std::move(status));
+  });
+}
+
+void OwnThread::leave(int rank) {
+  leaving_ = true;
+  worker_.post([this, rank] {
+    files_.clear();
+    mpi::take_leave(comm_, *leaving(rank).unseen);
   });
 }
 
@@ -52,6 +61,10 @@ Status OwnThread::perform(const Operation& operation) {
   if (operation.kind == Operation::Kind::stop) {
     const bool left = !files_.empty();
     files_.clear();
+    if (const auto together = mpi::vote(comm_, "end the session", {}); !together) {
+      mpi::take_leave(comm_, together.error());
+      return tl::make_unexpected(together.error());
+    }
     if (left)
       return fail(ErrorCode::state, "a file was not closed, and given up",
                   "close files before the session ends");

@@ -5,6 +5,7 @@
 // libraries know only one thread.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,11 +19,14 @@ class OwnThread final : public Conduit {
  public:
   // `comm` is used by the thread alone. REQUIRES: MPI_THREAD_MULTIPLE, or a serial comm.
   explicit OwnThread(mpi::Comm comm) : comm_(std::move(comm)) {}
-  // Ends the thread when all is written.
+  // Ends the thread when all is written, or after leave() when all ranks have left or ended the session.
   ~OwnThread() override = default;
 
   void submit(Operation operation) override;
   bool maps_regions() const override { return false; }
+  // What has not been begun fails. The thread ends when the other ranks know: they learn it by their next
+  // call.
+  void leave(int rank) override;
   Report report() override;
   // Runs a body in the thread, after what was submitted so far, and returns when it is over.
   void run(const std::function<void()>& body);
@@ -36,6 +40,7 @@ class OwnThread final : public Conduit {
   Status perform_on(OpenFile& open, const Operation& operation);
 
   mpi::Comm comm_;
+  std::atomic<bool> leaving_ = false;
   std::map<std::uint64_t, OpenFile> files_;
   double storing_seconds_ = 0;
   Worker worker_;  // last: it uses all of the above

@@ -102,7 +102,12 @@ Status Server::wait_until(const std::function<bool()>& condition) {
 }
 
 bool Server::warm_up() {
-  return std::any_of(links_.begin(), links_.end(), [](Link& link) { return link.client.warm_up.do_some(); });
+  return std::any_of(links_.begin(), links_.end(), [](Link& link) {
+    Client& client = link.client;
+    if (!client.warm_up.do_some()) return false;
+    client.mailbox.note_warm(client.warm_up.done(), client.warm_up.complete());
+    return true;
+  });
 }
 
 bool Server::is_ready() const {

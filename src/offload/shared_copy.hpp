@@ -10,6 +10,8 @@
 #include <cstring>
 #include <thread>
 
+#include "offload/streaming_copy.hpp"
+
 namespace weir::offload {
 
 class SharedCopy {
@@ -26,7 +28,12 @@ class SharedCopy {
     bool any = false;
     for (std::uint64_t at = next_.fetch_add(part); at < bytes_; at = next_.fetch_add(part)) {
       const std::uint64_t size = std::min(part, bytes_ - at);
-      std::memcpy(to_ + at, from_ + at, size);
+      // What is small enough to stay in a cache until the server reads it had better stay there.
+      if (bytes_ >= large) {
+        streaming_copy(to_ + at, from_ + at, size);
+      } else {
+        std::memcpy(to_ + at, from_ + at, size);
+      }
       copied_.fetch_add(size, std::memory_order_release);
       any = true;
     }
@@ -35,6 +42,7 @@ class SharedCopy {
 
  private:
   static constexpr std::uint64_t part = 256U << 10U;
+  static constexpr std::uint64_t large = 1U << 20U;
   std::byte* to_;
   const std::byte* from_;
   std::uint64_t bytes_;

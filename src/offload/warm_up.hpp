@@ -1,4 +1,6 @@
-// Taking memory into use ahead of time, a little at a time, while there is nothing else to do.
+// Taking memory into use ahead of time, a little at a time, while there is nothing else to do. Of two
+// processes that share the memory, one finds the pages and the other follows: finding them is slow, and the
+// second is not to keep a core from the first for it.
 //
 // Threads: one at a time.
 #pragma once
@@ -16,23 +18,28 @@ class WarmUp {
   // The beginning of a part of the region: as much as programs usually have on its way, at most a quarter of
   // a large part.
   WarmUp(const Region& region, std::uint64_t offset, std::uint64_t bytes)
-      : region_(&region), at_(offset), end_(offset + std::min(bytes, std::max(usual, bytes / 4))) {}
+      : region_(&region), offset_(offset), bytes_(std::min(bytes, std::max(usual, bytes / 4))) {}
 
-  // False: it is all done.
-  bool do_some() {
-    if (region_ == nullptr || at_ >= end_) return false;
-    const std::uint64_t bytes = std::min(some, end_ - at_);
-    region_->touch(at_, bytes);
-    at_ += bytes;
+  // False: it is all done, or as far as `most` bytes.
+  bool do_some(std::uint64_t most = UINT64_MAX) {
+    const std::uint64_t end = std::min(bytes_, most);
+    if (region_ == nullptr || done_ >= end) return false;
+    const std::uint64_t bytes = std::min(some, end - done_);
+    region_->touch(offset_ + done_, bytes);
+    done_ += bytes;
     return true;
   }
+  std::uint64_t done() const { return done_; }  // bytes
+  bool complete() const { return done_ >= bytes_; }
 
  private:
   static constexpr std::uint64_t usual = 64U << 20U;
-  static constexpr std::uint64_t some = 2U << 20U;  // well under a millisecond
+  static constexpr std::uint64_t some = 256U
+                                        << 10U;  // well under a millisecond, also where new pages are slow
   const Region* region_ = nullptr;
-  std::uint64_t at_ = 0;
-  std::uint64_t end_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t done_ = 0;
 };
 
 }  // namespace weir::offload

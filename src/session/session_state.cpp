@@ -67,6 +67,20 @@ Result<std::uint64_t> decide_budget(const SessionOptions& options) {
   return static_cast<std::uint64_t>(*bytes);
 }
 
+// For every file of a program that cannot be changed, and for comparing storage instead of memory: WEIR_FSYNC
+// asks for what `fsync` of a file asks for ("close"), or for the same after every write ("write").
+Status apply_fsync_of_environment(files::CreateOptions& options) {
+  const char* text = std::getenv("WEIR_FSYNC");
+  if (text == nullptr || *text == '\0') return {};
+  const std::string_view when = text;
+  if (when != "close" && when != "write")
+    return fail(ErrorCode::invalid_argument, fmt::format("WEIR_FSYNC is '{}'", when),
+                "make it 'close' or 'write'");
+  options.fsync = true;
+  options.fsync_writes = when == "write";
+  return {};
+}
+
 Result<offload::Parts> divide(const Roles& roles, std::uint32_t ranks) {
   offload::Parts parts;
   parts.servers.assign(roles.servers.begin(), roles.servers.end());
@@ -216,7 +230,9 @@ void State::apply_throttle(const std::string& path, files::CreateOptions& wanted
 }
 
 Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileOptions& options) {
-  files::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync};
+  files::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync,
+                              /*fsync_writes=*/false};
+  WEIR_TRY(in(apply_fsync_of_environment(wanted), "create", path));
   if (wanted.backend.empty() && !plan_.backend.name.empty()) {
     wanted.backend = plan_.backend.name;
     // What the program says about its backend's options holds; the plan fills in the rest.

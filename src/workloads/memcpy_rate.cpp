@@ -8,10 +8,12 @@
 
 namespace weir::workloads {
 
-double memcpy_rate(MPI_Comm comm, std::span<const double> from, std::span<double> to) {
+double memcpy_rate(MPI_Comm comm, std::span<const double> from, std::span<double> to,
+                   const std::function<void()>& before) {
   constexpr std::size_t copies = 6;  // the first finds memory that was never used
   std::vector<double> seconds(copies, 0.0);
   for (double& one : seconds) {
+    if (before) before();
     timed(one, [&] {
       if (!from.empty()) std::memcpy(to.data(), from.data(), from.size_bytes());
     });

@@ -250,7 +250,8 @@ StreamTimes run_stream(Session& session, StreamArrays& arrays, const StreamSetti
   return slowest(mine, session.compute());
 }
 
-StreamTimes run_plain_stream(Session& session, StreamArrays& arrays, const StreamSettings& settings) {
+StreamTimes run_plain_stream(Session& session, StreamArrays& arrays, const StreamSettings& settings,
+                             const std::function<void()>& write) {
   stream_initialise(arrays.a, arrays.b, arrays.c, arrays.first);
   double* a = arrays.a.data();
   double* b = arrays.b.data();
@@ -260,10 +261,17 @@ StreamTimes run_plain_stream(Session& session, StreamArrays& arrays, const Strea
   MPI_Barrier(session.compute());
   timed(times.wall, [&] {
     for (int loop = 0; loop < settings.loops; ++loop) {
+      const auto may_write = [&](Kernel kernel) {
+        if (write && settings.writes_in(kernel, loop)) write();
+      };
       timed(times.kernels[0], [&] { stream_copy(c, a, n); });
+      may_write(Kernel::copy);
       timed(times.kernels[1], [&] { stream_scale(b, c, n); });
+      may_write(Kernel::scale);
       timed(times.kernels[2], [&] { stream_add(c, a, b, n); });
+      may_write(Kernel::add);
       timed(times.kernels[3], [&] { stream_triad(a, b, c, n); });
+      may_write(Kernel::triad);
     }
   });
   return slowest(times, session.compute());

@@ -18,6 +18,7 @@
 // weir::Error, as the programming interface does. Threads: one.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,10 @@ class StreamArrays {
 // Runs, and checks the arrays at the end as STREAM does; a difference is thrown as an Error.
 StreamTimes run_stream(Session& session, StreamArrays& arrays, const StreamSettings& settings);
 
-// The same kernels on the same memory, without the library. `settings` for elements and loops.
-StreamTimes run_plain_stream(Session& session, StreamArrays& arrays, const StreamSettings& settings);
+// The same kernels on the same memory, without the library. `write` is called where an array would be
+// written.
+StreamTimes run_plain_stream(Session& session, StreamArrays& arrays, const StreamSettings& settings,
+                             const std::function<void()>& write = {});
 
 // Reads everything that run_stream wrote and compares every element.
 Status verify_stream(Session& session, const StreamSettings& settings);

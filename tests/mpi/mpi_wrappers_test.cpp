@@ -57,6 +57,20 @@ TEST_F(Wrappers, VoteFindsRanksThatCallSomethingElse) {
   }
 }
 
+// A rank that has left fails the calls of the others, as many as they make, until they leave as well.
+TEST_F(Wrappers, WhoTakesLeaveIsKnownToTheOthers) {
+  const Failure failure{.code = ErrorCode::state, .cause = "gone"};
+  const bool leaves_first = rank_ == size_ - 1;
+  for (int call = 0; call < 3 && !leaves_first; ++call) {
+    const auto result = vote(comm_, "write T", {});
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().cause, "gone");
+    EXPECT_EQ(result.error().rank, size_ - 1);
+  }
+  take_leave(comm_, failure);
+  EXPECT_TRUE(vote(comm_, "nothing is left behind", {}));
+}
+
 // The type must select exactly the bytes that for_each_run visits.
 TEST_F(Wrappers, BoxTypesSelectTheBox) {
   std::mt19937 random(7);

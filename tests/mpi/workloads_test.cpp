@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "backends/backend.hpp"
 #include "support.hpp"
 #include "workloads/hpcg.hpp"
 #include "workloads/memcpy_rate.hpp"
+#include "workloads/plain_writer.hpp"
 #include "workloads/share.hpp"
 #include "workloads/stream.hpp"
 
@@ -202,6 +204,34 @@ TEST(Stream, PlainStreamAndMemcpyAreMeasured) {
   EXPECT_EQ(times.send, 0);
   EXPECT_GT(memcpy_rate(session.compute(), arrays.a, arrays.c), 0);
   EXPECT_EQ(arrays.a, arrays.c);
+  int prepared = 0;
+  EXPECT_GT(memcpy_rate(session.compute(), arrays.a, arrays.c, [&] { ++prepared; }), 0);
+  EXPECT_EQ(prepared, 6);
+}
+
+// The places where plain STREAM would write are those where STREAM writes.
+TEST(Stream, SomebodyElseWritesBesidePlainStream) {
+  const SharedFolder folder;
+  Session& session = test::session();
+  const StreamSettings settings{.elements = 10'007, .loops = 11, .write_every = 5, .spread = true};
+  StreamArrays arrays(session, settings.elements);
+  const std::string path = folder.path("plain-writer-" + std::to_string(world_rank()));
+  for (const bool to_disk : {false, true}) {
+    PlainWriter writer(
+        {.path = path, .bytes = arrays.a.size() * sizeof(double), .to_disk = to_disk, .cores = {}});
+    int writes = 0;
+    run_plain_stream(session, arrays, settings, [&] {
+      writer.write();
+      ++writes;
+    });
+    EXPECT_EQ(writes, 3 + 3 * 2) << "copy in loops 0, 5 and 10, the others twice";
+    const Status finished = writer.finish();
+    EXPECT_TRUE(finished) << finished.error().message();
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  PlainWriter nowhere({.path = "/no/such/folder/file", .bytes = 1, .to_disk = false, .cores = {}});
+  nowhere.write();
+  EXPECT_FALSE(nowhere.finish());
 }
 
 // More ranks than elements: some have nothing to compute and nothing to write.

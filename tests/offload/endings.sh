@@ -46,9 +46,9 @@ run exceptions fails 'all ranks have had enough' clean
 run finalize fails 'not closed' clean
 run client-killed fails 'signal 9|Killed|has ended' any
 run exit fails 'exit code|non-zero|has ended|terminated' any
+run exception fails 'has left the session|differs between ranks|given up by the program' clean
+run exception-between fails 'rank [0-9]+\): this rank has left the session' clean
 if [ "$mode" = servers ]; then
-  run exception fails 'has left the session|differs between ranks|given up by the program' clean
-  run exception-between fails 'rank [0-9]+\): this rank has left the session' clean
   run server-killed fails 'signal 9|Killed|has ended' any
 fi
 [ "$failures" = 0 ] || exit 1

@@ -19,15 +19,18 @@ TEST(Letters, CreateAndWriteKeepEverything) {
   create.kind = Operation::Kind::create;
   create.file = std::numeric_limits<std::uint64_t>::max();
   create.path = "/a b/\xC3\xA4.h5";
-  create.options = {
-      .backend = "hdf5", .options = {{"deflate", "4"}, {"x", ""}}, .checksums = true, .fsync = true};
+  create.options = {.backend = "hdf5",
+                    .options = {{"deflate", "4"}, {"x", ""}},
+                    .checksums = true,
+                    .fsync = true,
+                    .fsync_writes = true};
   const Operation created = round_trip(create);
   EXPECT_EQ(created.kind, Operation::Kind::create);
   EXPECT_EQ(created.file, create.file);
   EXPECT_EQ(created.path, create.path);
   EXPECT_EQ(created.options.backend, "hdf5");
   EXPECT_EQ(created.options.options, create.options.options);
-  EXPECT_TRUE(created.options.checksums && created.options.fsync);
+  EXPECT_TRUE(created.options.checksums && created.options.fsync && created.options.fsync_writes);
   EXPECT_FALSE(created.unseen);
 
   constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();

@@ -365,6 +365,39 @@ TEST(MergedBlocks, RandomTilingsAreWrittenOnceEach) {
   }
 }
 
+TEST(StreamingCopy, CopiesAllOfItAndNothingElse) {
+  std::vector<std::byte> from(1000);
+  std::mt19937 random(5);
+  for (auto& byte : from) byte = static_cast<std::byte>(random());
+  for (const std::size_t bytes : {0U, 1U, 15U, 63U, 64U, 65U, 127U, 128U, 200U, 777U}) {
+    for (std::size_t at = 0; at < 130; at += 7) {
+      for (std::size_t source = 0; source < 20; source += 3) {
+        std::vector<std::byte> to(1000, std::byte{42});
+        streaming_copy(to.data() + at, from.data() + source, bytes);
+        std::vector<std::byte> expected(1000, std::byte{42});
+        std::copy_n(from.data() + source, bytes, expected.data() + at);
+        ASSERT_TRUE(to == expected) << bytes << " bytes from " << source << " to " << at;
+      }
+    }
+  }
+}
+
+TEST(WarmUp, OneFollowsTheOther) {
+  const auto region = Region::create(4U << 20U);
+  ASSERT_TRUE(region);
+  WarmUp first(*region, 0, region->bytes());
+  WarmUp second(*region, 0, region->bytes());
+  EXPECT_FALSE(second.do_some(first.done())) << "nothing is warm yet";
+  while (first.do_some()) {
+    while (second.do_some(first.done())) {
+    }
+    EXPECT_EQ(second.done(), first.done());
+  }
+  EXPECT_TRUE(first.complete() && second.complete());
+  EXPECT_EQ(first.done(), region->bytes());
+  EXPECT_FALSE(WarmUp().do_some());
+}
+
 TEST(SharedCopy, TwoThreadsCopyEachByteOnce) {
   std::vector<std::byte> from(5'000'001);
   std::mt19937 random(3);

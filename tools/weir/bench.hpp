@@ -26,7 +26,8 @@ struct BenchSettings {
   bool compare = false;
   bool verify = false;
   bool keep = false;
-  bool brief = false;  // for people who want the gist
+  bool brief = false;   // for people who want the gist
+  std::string storage;  // "disk": a write is over when its data is there; "cache": when the system has it
   std::string json, csv, plot, folder;
   std::string store;  // every launch that counts becomes a job there; empty: none
 };
@@ -73,6 +74,7 @@ struct BenchJob {
   bool verify = false;    // read the files back
   bool keep = false;      // else a file is removed once it is measured
   bool plain = false;     // measure the workload without I/O, too
+  bool to_disk = false;   // each write is to be there before it is over
   bool validate = false;  // of HPCG: residual and symmetry
   Json common;            // the workload's parameters that all cases share
   struct Case {

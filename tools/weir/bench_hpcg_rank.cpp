@@ -52,6 +52,7 @@ class HpcgMeasure {
           workloads::memcpy_rate(session_.compute(), problem_->matrix(), copy);
     }
     workloads::HpcgSolutions kept;
+    const TransportMeter transport(session_);
     const HpcgTimes times = workloads::run_hpcg(session_, *problem_, settings, job_.verify ? &kept : nullptr);
     sample.values["compute"] = times.compute;
     sample.values["send"] = times.send;
@@ -61,9 +62,8 @@ class HpcgMeasure {
     sample.values["memory_traffic_bytes"] = times.traffic;
     sample.values["effective_bytes_per_second"] = times.effective_bandwidth();
     sample.values["relative_residual"] = times.relative_residual;
-    const Summary summary = session_.summary();
-    sample.values["transport_bytes_per_second"] = summary.transport_bytes_per_second;
-    sample.values["server_peak_memory"] = static_cast<double>(summary.peak_memory);
+    sample.values["transport_bytes_per_second"] = transport.bytes_per_second();
+    sample.values["server_peak_memory"] = static_cast<double>(session_.summary().peak_memory);
     if (job_.verify) {
       const Status right = workloads::verify_hpcg(session_, *problem_, settings, kept);
       sample.verified = right.has_value();

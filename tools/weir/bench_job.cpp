@@ -10,9 +10,9 @@ std::string BenchCase::name() const {
 }
 
 Json job_to_json(const BenchJob& job) {
-  Json json = {{"backend", job.backend},   {"results", job.results}, {"verify", job.verify},
-               {"keep", job.keep},         {"plain", job.plain},     {"validate", job.validate},
-               {"parameters", job.common}, {"cases", Json::array()}};
+  Json json = {{"backend", job.backend},   {"results", job.results},   {"verify", job.verify},
+               {"keep", job.keep},         {"plain", job.plain},       {"to_disk", job.to_disk},
+               {"validate", job.validate}, {"parameters", job.common}, {"cases", Json::array()}};
   for (const BenchJob::Case& one : job.cases) {
     json["cases"].push_back(
         {{"path", one.path}, {"arrays", one.arrays}, {"tests", one.tests}, {"parameters", one.parameters}});
@@ -28,6 +28,7 @@ Result<BenchJob> job_from_json(const Json& json) {
   WEIR_ASSIGN(job.verify, object.boolean("verify"));
   WEIR_ASSIGN(job.keep, object.boolean("keep"));
   WEIR_ASSIGN(job.plain, object.boolean("plain"));
+  WEIR_ASSIGN(job.to_disk, object.boolean("to_disk"));
   WEIR_ASSIGN(job.validate, object.boolean("validate"));
   WEIR_ASSIGN(const Json* common, object.any("parameters"));
   job.common = *common;

@@ -100,6 +100,12 @@ void add_bench_options(CLI::App& command, BenchArguments& arguments) {
       ->check(CLI::Range(1, 1000));
   command.add_flag("--compare", settings.compare,
                    "Compare with the sequential mapping, with the computation alone, and with memcpy");
+  command
+      .add_option(
+          "--storage", settings.storage,
+          "When a write is over: disk: when its data is on the disk, which has the disk's speed; cache: "
+          "when the system has it, which has the memory's (default: cache; with --compare: disk)")
+      ->check(CLI::IsMember({"disk", "cache"}));
   command.add_flag("--verify", settings.verify, "Read every file back and compare every element");
   command.add_option("--json", settings.json, "Store everything that was measured in this file");
   command.add_option("--csv", settings.csv, "Store a line for each row and round in this file");
@@ -120,6 +126,7 @@ Result<BenchSettings> settle(const BenchArguments& arguments, std::vector<std::s
   WEIR_ASSIGN(settings.arrays, arrays_of(arguments));
   if (arguments.tests != "on") settings.tests.push_back(false);
   if (arguments.tests != "off") settings.tests.push_back(true);
+  if (settings.storage.empty()) settings.storage = settings.compare ? "disk" : "cache";
   WEIR_TRY(check_writable(settings.json));
   WEIR_TRY(check_writable(settings.csv));
   if (!settings.plot.empty()) {

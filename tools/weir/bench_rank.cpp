@@ -18,6 +18,28 @@ namespace weir::cli {
 
 namespace fs = std::filesystem;
 
+std::vector<int> cores_of_server(int compute_rank) {
+  const char* path = std::getenv("WEIR_PLAN");
+  const auto plan = path == nullptr ? Result<Plan>(Plan()) : load_plan(path);
+  const auto rank = static_cast<std::size_t>(compute_rank);
+  if (!plan || plan->roles.server_of.size() <= rank) return {};
+  const std::uint32_t server = plan->roles.server_of[rank];
+  if (plan->placement.pus_of.size() <= server) return {};
+  const auto pus = plan->placement.pus_of[server];
+  return {pus.begin(), pus.end()};
+}
+
+TransportMeter::TransportMeter(Session& session) : session_(session), before_(session.summary()) {}
+
+double TransportMeter::bytes_per_second() const {
+  const Summary now = session_.summary();
+  const double seconds =
+      workloads::slowest(now.transport_seconds - before_.transport_seconds, session_.compute());
+  auto bytes = static_cast<double>(now.transport_bytes - before_.transport_bytes);
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, session_.compute());
+  return seconds > 0 ? bytes / seconds : 0;
+}
+
 namespace {
 
 // The kernel keeps the pages of a removed file for the core that removed it, and new ones can be slow (in a
@@ -26,14 +48,11 @@ namespace {
 class OnWritersCore {
  public:
   OnWritersCore() {
-    const char* path = std::getenv("WEIR_PLAN");
-    const auto plan = path == nullptr ? Result<Plan>(Plan()) : load_plan(path);
-    if (!plan || plan->roles.servers.empty() || plan->placement.pus_of.size() <= plan->roles.servers.front())
-      return;
-    if (::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    const std::vector<int> pus = cores_of_server(0);
+    if (pus.empty() || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    for (const std::uint32_t pu : plan->placement.pus_of[plan->roles.servers.front()]) CPU_SET(pu, &cores);
+    for (const int pu : pus) CPU_SET(static_cast<std::size_t>(pu), &cores);
     moved_ = ::sched_setaffinity(0, sizeof cores, &cores) == 0;
   }
   OnWritersCore(const OnWritersCore&) = delete;

@@ -39,6 +39,8 @@ void add_ratios(BenchSample& sample, const BenchSample* sequential) {
   if (const auto rate = value(sample, "transport_bytes_per_second"); rate && *rate > 0)
     put_ratio(sample, "transport_vs_memcpy", rate, value(sample, "memcpy_bytes_per_second"));
   put_ratio(sample, "compute_slowdown", value(sample, "compute"), value(sample, "plain_compute"));
+  put_ratio(sample, "compute_slowdown_floor", value(sample, "floor_compute"), value(sample, "plain_compute"));
+  put_ratio(sample, "compute_over_floor", value(sample, "compute"), value(sample, "floor_compute"));
   for (const char* kernel : {"copy", "scale", "add", "triad"}) {
     put_ratio(sample, std::string(kernel) + "_slowdown", value(sample, kernel),
               value(sample, std::string("plain_") + kernel));
@@ -144,6 +146,7 @@ Json report_to_json(const BenchReport& report) {
   json["parameters"]["repeats"] = settings.repeats;
   json["parameters"]["tests"] = names_of(settings.tests);
   json["parameters"]["compare"] = settings.compare;
+  json["parameters"]["storage"] = settings.storage;
   json["notes"] = report.notes;
   json["rows"] = Json::array();
   for (const BenchResult& result : report.results) {
@@ -153,8 +156,9 @@ Json report_to_json(const BenchReport& report) {
                 {"arrays", what.arrays},
                 {"tests", what.tests},
                 {"parameters", what.parameters}};
-    for (const char* name : {"visible_io_ratio", "visible_io_with_close_ratio", "compute_slowdown",
-                             "wall_ratio", "transport_vs_memcpy", "compute_over_synchronous_io"}) {
+    for (const char* name :
+         {"visible_io_ratio", "visible_io_with_close_ratio", "compute_slowdown", "compute_slowdown_floor",
+          "compute_over_floor", "wall_ratio", "transport_vs_memcpy", "compute_over_synchronous_io"}) {
       row[name] = or_null(result.median(name));
     }
     row["verified"] = settings.verify ? Json(result.row.verified) : Json(nullptr);

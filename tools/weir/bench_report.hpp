@@ -23,6 +23,8 @@ Spread spread_of(std::vector<double> samples);  // REQUIRES: not empty
 //   visible_io_with_close_ratio  send + wait + create + close, over the same
 //   wall_ratio                   until the data is written, over the sequential run's
 //   compute_slowdown             over the same computation without the library; copy_slowdown, ... by kernel
+//   compute_slowdown_floor       the computation alone beside somebody who only writes as much, over the same
+//   compute_over_floor           compute, over that computation beside a mere writer: what is Weir's own
 //   compute_over_synchronous_io  how much compute there was to hide I/O behind; 1: equally long
 //   transport_vs_memcpy          bytes a second to the server, over memcpy's in the same process
 // A ratio is absent where there is nothing to compare with.

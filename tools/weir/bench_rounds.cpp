@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "backends/backend.hpp"
 #include "bench.hpp"
@@ -26,26 +27,26 @@ std::string file_of(const BenchRun& run, const BenchCase& one) {
   return fmt::format("{}/{}-{}{}", run.files, run.workload, one.name(), extension);
 }
 
-// The plan that the ranks find in their environment; the user's own comes back afterwards.
-class PlanInEnvironment {
+// A setting that the ranks find in their environment; the user's own comes back afterwards.
+class InEnvironment {
  public:
-  explicit PlanInEnvironment(const std::string& path) {
+  InEnvironment(const char* name, const std::string& value) : name_(name) {
     if (const char* before = std::getenv(name); before != nullptr) before_ = before;
-    ::setenv(name, path.c_str(), 1);
+    ::setenv(name, value.c_str(), 1);
   }
-  ~PlanInEnvironment() {
-    if (before_.empty()) {
-      ::unsetenv(name);
+  ~InEnvironment() {
+    if (before_) {
+      ::setenv(name_, before_->c_str(), 1);
     } else {
-      ::setenv(name, before_.c_str(), 1);
+      ::unsetenv(name_);
     }
   }
-  PlanInEnvironment(const PlanInEnvironment&) = delete;
-  PlanInEnvironment& operator=(const PlanInEnvironment&) = delete;
+  InEnvironment(const InEnvironment&) = delete;
+  InEnvironment& operator=(const InEnvironment&) = delete;
 
  private:
-  static constexpr const char* name = "WEIR_PLAN";
-  std::string before_;
+  const char* name_;
+  std::optional<std::string> before_;
 };
 
 // One line that is rewritten, on a terminal only.
@@ -129,6 +130,7 @@ Result<std::vector<BenchSample>> launch_cases(const BenchRun& run, const std::ve
                .verify = run.settings.verify,
                .keep = run.settings.keep,
                .plain = plain,
+               .to_disk = run.settings.storage == "disk",
                .validate = validate,
                .common = run.common};
   for (const BenchCase& one : cases) {
@@ -139,7 +141,8 @@ Result<std::vector<BenchSample>> launch_cases(const BenchRun& run, const std::ve
   std::filesystem::remove(job.results, ignored);
   WEIR_TRY(save_plan(launch.plan, plan));
   WEIR_TRY(write_text_atomically(job_file, job_to_json(job).dump()));
-  const PlanInEnvironment environment(plan);
+  const InEnvironment with_plan("WEIR_PLAN", plan);
+  const InEnvironment with_storage("WEIR_FSYNC", job.to_disk ? "write" : "");
   const std::string what = fmt::format("run {}, {}", cases.front().mapping, cases.front().backend);
   const std::vector<std::string> words = {"bench", run.workload, "--as-rank", job_file};
   if (record && !run.settings.store.empty()) {

@@ -1,6 +1,12 @@
 // One rank of `weir bench stream`.
+#include <sched.h>
+
+#include <algorithm>
+
 #include "bench_rank.hpp"
 #include "workloads/memcpy_rate.hpp"
+#include "workloads/plain_writer.hpp"
+#include "workloads/share.hpp"
 #include "workloads/stream.hpp"
 
 namespace weir::cli {
@@ -8,6 +14,7 @@ namespace weir::cli {
 namespace {
 
 using workloads::kernel_names;
+using workloads::PlainWriter;
 using workloads::StreamArrays;
 using workloads::StreamSettings;
 using workloads::StreamTimes;
@@ -18,51 +25,54 @@ void add_kernels(BenchSample& sample, const std::string& prefix, const StreamTim
     sample.values[prefix + kernel_names[k]] = times.kernels[k];
 }
 
+bool may_run_on_any(const std::vector<int>& cores) {
+  cpu_set_t mine;
+  if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return true;
+  return std::any_of(cores.begin(), cores.end(),
+                     [&](int core) { return CPU_ISSET(static_cast<std::size_t>(core), &mine); });
+}
+
 class StreamMeasure {
  public:
   StreamMeasure(Session& session, const BenchJob& job)
       : session_(session),
         job_(job),
         elements_(job.common.at("elements").get<std::uint64_t>()),
-        arrays_(session, elements_) {}
+        arrays_(session, elements_),
+        writer_cores_(cores_of_server(workloads::rank_in(session.compute()))) {}
 
   BenchSample measure(const BenchJob::Case& one) {
-    StreamSettings settings{.elements = elements_,
-                            .loops = one.parameters.at("loops").get<int>(),
-                            .write_every = one.parameters.at("write_every").get<int>(),
-                            .spread = one.parameters.at("spread").get<bool>(),
-                            .tests = one.tests,
-                            .weir_arrays = one.arrays == "weir",
-                            .path = one.path,
-                            .backend = job_.backend};
-    // Memory that was never used, here and in a server, is slow once: not while we measure.
-    StreamSettings once = settings;
-    once.path += ".warm-up";
-    workloads::run_stream(session_, arrays_, once);
-    remove_bench_file(session_, job_, once.path);
-
+    const StreamSettings settings{.elements = elements_,
+                                  .loops = one.parameters.at("loops").get<int>(),
+                                  .write_every = one.parameters.at("write_every").get<int>(),
+                                  .spread = one.parameters.at("spread").get<bool>(),
+                                  .tests = one.tests,
+                                  .weir_arrays = one.arrays == "weir",
+                                  .path = one.path,
+                                  .backend = job_.backend};
     BenchSample sample;
+    warm_up(settings);
     // Half of plain STREAM before and half after, so that a machine that changes meanwhile hits both alike.
     StreamSettings half = settings;
     half.loops = (settings.loops + 1) / 2;
     StreamTimes plain;
     if (job_.plain) plain += workloads::run_plain_stream(session_, arrays_, half);
+    const TransportMeter transport(session_);
     const StreamTimes times = workloads::run_stream(session_, arrays_, settings);
+    sample.values["transport_bytes_per_second"] = transport.bytes_per_second();
     if (job_.plain) {
+      add_floor(sample, settings);
       half.loops = settings.loops / 2;
       if (half.loops > 0) plain += workloads::run_plain_stream(session_, arrays_, half);
       add_kernels(sample, "plain_", plain);
-      sample.values["memcpy_bytes_per_second"] =
-          workloads::memcpy_rate(session_.compute(), arrays_.a, arrays_.c);
+      add_memcpy(sample);
     }
     add_kernels(sample, "", times);
     sample.values["send"] = times.send;
     sample.values["wait"] = times.wait;
     sample.values["open_close"] = times.open_close;
     sample.values["wall"] = times.wall;
-    const Summary summary = session_.summary();
-    sample.values["transport_bytes_per_second"] = summary.transport_bytes_per_second;
-    sample.values["server_peak_memory"] = static_cast<double>(summary.peak_memory);
+    sample.values["server_peak_memory"] = static_cast<double>(session_.summary().peak_memory);
     if (job_.verify) {
       const Status right = workloads::verify_stream(session_, settings);
       sample.verified = right.has_value();
@@ -72,10 +82,57 @@ class StreamMeasure {
   }
 
  private:
+  // Memory that was never used, here and in a server, is slow once: not while we measure.
+  void warm_up(const StreamSettings& settings) {
+    StreamSettings once = settings;
+    once.path += ".warm-up";
+    workloads::run_stream(session_, arrays_, once);
+    remove_bench_file(session_, job_, once.path);
+    if (warm_ || !job_.plain) return;
+    // A server takes its memory into use when the session starts, as long as nothing else is to be done.
+    // Programs compute for a while before they write.
+    constexpr double enough = 0.3;  // seconds
+    StreamSettings little = settings;
+    little.loops = 1;
+    for (double passed = 0; passed < enough;)
+      passed += std::max(1e-3, workloads::run_plain_stream(session_, arrays_, little).wall);
+    warm_ = true;
+  }
+
+  // Plain STREAM beside somebody who writes as much at the same moments, on the server's core: no server can
+  // be a better neighbour.
+  void add_floor(BenchSample& sample, const StreamSettings& settings) {
+    const bool has_none = writer_cores_.empty() || may_run_on_any(writer_cores_);
+    if (workloads::slowest(has_none ? 1 : 0, session_.compute()) > 0) return;
+    PlainWriter writer(
+        {.path = settings.path + ".floor." + std::to_string(workloads::rank_in(session_.compute())),
+         .bytes = arrays_.a.size() * sizeof(double),
+         .to_disk = job_.to_disk,
+         .cores = writer_cores_});
+    const StreamTimes times =
+        workloads::run_plain_stream(session_, arrays_, settings, [&] { writer.write(); });
+    if (writer.finish()) add_kernels(sample, "floor_", times);
+  }
+
+  void add_memcpy(BenchSample& sample) {
+    const auto compute = [&] {
+      StreamSettings loop;
+      loop.elements = elements_;
+      workloads::run_plain_stream(session_, arrays_, loop);
+    };
+    std::vector<double> copy(arrays_.a.size());
+    sample.values["memcpy_bytes_per_second"] =
+        workloads::memcpy_rate(session_.compute(), arrays_.a, copy, compute);
+    sample.values["memcpy_again_bytes_per_second"] =
+        workloads::memcpy_rate(session_.compute(), arrays_.a, copy);
+  }
+
   Session& session_;
   const BenchJob& job_;
   std::uint64_t elements_;
   StreamArrays arrays_;
+  std::vector<int> writer_cores_;
+  bool warm_ = false;
 };
 
 }  // namespace
