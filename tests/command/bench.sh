@@ -55,12 +55,27 @@ for mapping in consecutive oversubscribe thread; do
   expect 0 "posix +$mapping +weir +on .*yes" "$weir" bench stream --mapping "$mapping" --compare --verify --size 64KiB \
     --repeats 1 --tests both --json "$mapping.json"
   check_json "$mapping.json" "
+assert report['parameters']['storage'] == 'cache'
 assert [row['mapping'] for row in rows].count('sequential') == 1
 assert sorted((row['arrays'], row['tests']) for row in rows if row['mapping'] == '$mapping') == [
     ('user', False), ('user', True), ('weir', False), ('weir', True)]
 for row in rows:
     assert row['verified'] is True and row['visible_io_ratio'] > 0 and row['wall_ratio'] > 0 and row['compute_slowdown'] > 0"
 done
+# Data that is moved is measured; what the server reads where it lies, is not.
+check_json consecutive.json '
+for row in rows:
+    moves = row["mapping"] == "consecutive" and row["arrays"] == "user"
+    assert (row["transport_vs_memcpy"] or 0) > 0 if moves else row["transport_vs_memcpy"] is None
+    floor = row["compute_slowdown_floor"]
+    assert floor is None or floor > 0 and row["compute_over_floor"] > 0 and row["mapping"] == "consecutive"'
+# Until the data is on the disk: the user's own wish is no part of the measurement.
+expect 0 'until the data is on the disk' env WEIR_FSYNC=nonsense "$weir" bench stream --mapping consecutive --compare \
+  --verify --size 64KiB --repeats 1 --storage disk --json disk.json
+check_json disk.json '
+assert report["parameters"]["storage"] == "disk"
+assert all(row["verified"] is True for row in rows)'
+expect 2 'cache' "$weir" bench stream --storage tape
 expect 0 'want cores of their own|posix +consecutive' "$weir" bench stream -n 3 --mapping consecutive --size 8KiB --repeats 1 --verify
 expect 0 'thread +.*yes' "$weir" bench stream --mapping all --size 8KiB --repeats 1 --verify
 nothing_left 'mappings'

@@ -34,7 +34,7 @@ class Fsync : public testing::Test {
   // Of a file with three steps, which is read back.
   Counts count(const std::string& backend, bool asked) {
     Session& session = test::session();
-    const std::string path = folder_.path("steps-" + backend);
+    const std::string path = folder_ / ("steps-" + backend);
     const auto rank = static_cast<std::uint64_t>(test::world_rank());
     std::vector<double> data(1000);
     Counts counts;
@@ -93,7 +93,7 @@ TEST_F(Fsync, ComesAfterEveryWriteIfTheEnvironmentAsks) {
 TEST_F(Fsync, AnythingElseInTheEnvironmentIsRefused) {
   ::setenv("WEIR_FSYNC", "sometimes", 1);
   try {
-    test::session().create(folder_.path("refused.dat"), {.backend = "posix"});
+    test::session().create(folder_ / "refused.dat", {.backend = "posix"});
     ADD_FAILURE() << "was accepted";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("WEIR_FSYNC is 'sometimes'; make it 'close' or 'write'"));

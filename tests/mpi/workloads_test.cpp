@@ -215,7 +215,7 @@ TEST(Stream, SomebodyElseWritesBesidePlainStream) {
   Session& session = test::session();
   const StreamSettings settings{.elements = 10'007, .loops = 11, .write_every = 5, .spread = true};
   StreamArrays arrays(session, settings.elements);
-  const std::string path = folder.path("plain-writer-" + std::to_string(world_rank()));
+  const std::string path = folder / ("plain-writer-" + std::to_string(world_rank()));
   for (const bool to_disk : {false, true}) {
     PlainWriter writer(
         {.path = path, .bytes = arrays.a.size() * sizeof(double), .to_disk = to_disk, .cores = {}});

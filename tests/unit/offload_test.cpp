@@ -20,6 +20,8 @@
 #include "offload/progress.hpp"
 #include "offload/region.hpp"
 #include "offload/shared_copy.hpp"
+#include "offload/streaming_copy.hpp"
+#include "offload/warm_up.hpp"
 
 namespace weir::offload {
 namespace {

@@ -26,8 +26,9 @@ struct BenchSettings {
   bool compare = false;
   bool verify = false;
   bool keep = false;
-  bool brief = false;   // for people who want the gist
-  std::string storage;  // "disk": a write is over when its data is there; "cache": when the system has it
+  bool brief = false;  // for people who want the gist
+  std::string storage =
+      "cache";  // "disk": a write is over when its data is there; "cache": when the system has it
   std::string json, csv, plot, folder;
   std::string store;  // every launch that counts becomes a job there; empty: none
 };

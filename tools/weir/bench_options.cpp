@@ -101,11 +101,10 @@ void add_bench_options(CLI::App& command, BenchArguments& arguments) {
   command.add_flag("--compare", settings.compare,
                    "Compare with the sequential mapping, with the computation alone, and with memcpy");
   command
-      .add_option(
-          "--storage", settings.storage,
-          "When a write is over: disk: when its data is on the disk, which has the disk's speed; cache: "
-          "when the system has it, which has the memory's (default: cache; with --compare: disk)")
-      ->check(CLI::IsMember({"disk", "cache"}));
+      .add_option("--storage", settings.storage,
+                  "When a write is over: cache: when the system has the data; disk: when it is on the disk")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cache", "disk"}));
   command.add_flag("--verify", settings.verify, "Read every file back and compare every element");
   command.add_option("--json", settings.json, "Store everything that was measured in this file");
   command.add_option("--csv", settings.csv, "Store a line for each row and round in this file");
@@ -126,7 +125,6 @@ Result<BenchSettings> settle(const BenchArguments& arguments, std::vector<std::s
   WEIR_ASSIGN(settings.arrays, arrays_of(arguments));
   if (arguments.tests != "on") settings.tests.push_back(false);
   if (arguments.tests != "off") settings.tests.push_back(true);
-  if (settings.storage.empty()) settings.storage = settings.compare ? "disk" : "cache";
   WEIR_TRY(check_writable(settings.json));
   WEIR_TRY(check_writable(settings.csv));
   if (!settings.plot.empty()) {
