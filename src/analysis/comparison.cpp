@@ -26,9 +26,11 @@ std::vector<MetricKind> judged_by(const std::vector<JobAnalysis>& jobs) {
     if (kind.scored && known_in_all(jobs, kind.id)) chosen.push_back(kind);
   }
   if (chosen.size() >= 2) return chosen;
+  const bool by_whole_run =
+      std::any_of(jobs.begin(), jobs.end(), counts_whole_run);  // then elapsed is throughput
   for (const MetricKind& kind : metric_kinds()) {
     if (kind.scored || kind.good == Direction::neither || kind.id.ends_with("throughput") ||
-        kind.id.starts_with("OST_"))
+        kind.id.starts_with("OST_") || (kind.id == "elapsed" && by_whole_run))
       continue;
     if (known_in_all(jobs, kind.id)) chosen.push_back(kind);
   }

@@ -46,8 +46,12 @@ Matrix at_places(std::string id, std::string title, const CounterParts& counter,
   return matrix;
 }
 
-std::string clock_label(telemetry::Nanoseconds since_start) {
-  const auto seconds = since_start / 1'000'000'000;
+// As fine as the step between two of them, so that no two are the same.
+std::string clock_label(telemetry::Nanoseconds since_start, telemetry::Nanoseconds step) {
+  constexpr telemetry::Nanoseconds second = 1'000'000'000;
+  if (step < second)
+    return fmt::format("{:.{}f} s", static_cast<double>(since_start) * 1e-9, step < second / 10 ? 2 : 1);
+  const auto seconds = since_start / second;
   if (seconds >= 3600) return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
   return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
 }
@@ -75,7 +79,8 @@ Matrix over_time(std::string id, std::string title, const CounterParts& counter,
     const Bins shape = parts[first]->over_time.folded(counter.period);
     if (matrix.columns.empty()) {
       for (std::size_t i = 0; i < shape.size(); ++i) {
-        matrix.columns.push_back(clock_label(static_cast<telemetry::Nanoseconds>(i) * shape.step()));
+        matrix.columns.push_back(
+            clock_label(static_cast<telemetry::Nanoseconds>(i) * shape.step(), shape.step()));
       }
     }
     std::vector<double> sums(shape.size(), 0.0);

@@ -61,6 +61,8 @@ struct ForwardServer::State {
   ForwardDecoder decoder;
   Batch batch;
   ForwardServerTally tally;
+  ForwardServerTally stored_tally;  // as it was when all of it was stored
+  std::string last_failure;         // to store; told once, not for every message that is sent again
   std::string input = std::string(read_size, '\0');
 
   void accept_clients();
@@ -154,9 +156,22 @@ void ForwardServer::State::send(Client& client) {
 void ForwardServer::State::flush() {
   const bool owed =
       std::any_of(clients.begin(), clients.end(), [](const Client& c) { return c.peer.owes(); });
-  if (!owed && batch.points.empty()) return;
   const Status stored = batch.points.empty() ? Status() : store(batch);
-  if (!stored) problem(fmt::format("nothing is acknowledged: {}", stored.error().message()));
+  if (stored) {
+    stored_tally = tally;
+    if (!batch.points.empty()) last_failure.clear();
+  } else {
+    // Nothing of it was taken in.
+    tally.messages = stored_tally.messages;
+    tally.tally.records = stored_tally.tally.records;
+    tally.tally.samples = stored_tally.tally.samples;
+    if (stored.error().message() != last_failure) {
+      last_failure = stored.error().message();
+      problem("samples are not acknowledged: " + last_failure);
+    }
+  }
+  batch.clear();
+  if (!owed) return;
   for (Client& client : clients) {
     if (!client.peer.owes()) continue;
     if (stored) {
@@ -165,7 +180,6 @@ void ForwardServer::State::flush() {
       client.gone = true;
     }
   }
-  batch.clear();
 }
 
 void ForwardServer::State::look_at_clocks() {

@@ -172,6 +172,29 @@ TEST(Comparison, RepetitionsOfConfigurations) {
   EXPECT_FALSE(compare(laptop.store(), {"nobody"}));
 }
 
+TEST(LocalJob, ColumnsOfAShortRunHaveNamesOfTheirOwn) {
+  Laptop laptop;
+  store::Job job{.id = "short", .state = store::JobState::completed};
+  job.nodes = {"laptop"};
+  job.node_count = 1;
+  job.start_ns = site_start;
+  job.end_ns = site_start + 3 * site_second;
+  ASSERT_TRUE(laptop.store().put(job));
+  std::vector<telemetry::Series> series(1);
+  series[0].key = {*telemetry::find_counter("block.write_bytes"), "laptop", "sda", {}};
+  for (int i = 0; i <= 12; ++i) {
+    series[0].times.push_back(site_start + i * site_second / 4);
+    series[0].values.push_back(static_cast<std::uint64_t>(i) * 1'000'000);
+  }
+  ASSERT_TRUE(laptop.store().write(series));
+  const auto analysed = analyse(laptop.store(), "short");
+  ASSERT_TRUE(analysed) << analysed.error().message();
+  ASSERT_FALSE(analysed->matrices.empty());
+  const std::vector<std::string>& columns = analysed->matrices[0].columns;
+  EXPECT_GE(columns.size(), 10U);
+  EXPECT_EQ(std::set<std::string>(columns.begin(), columns.end()).size(), columns.size());
+}
+
 TEST(Comparison, TheThroughputAUserSawComesFirst) {
   JobAnalysis job;
   EXPECT_FALSE(is_known(seen_throughput(job)));

@@ -65,17 +65,7 @@ Status ingest_listen(const IngestRequest& request, IngestLog& log) {
     if (!request.quiet) fmt::print(stderr, "weir: {}\n", text);
   };
   WEIR_ASSIGN(store::SpooledStore store, store::SpooledStore::open(request.store, std::move(spool)));
-  std::string last_failure;
-  const auto write = [&](const telemetry::Batch& batch) -> Status {
-    Status written = store.write(batch);
-    // Said once, not for every message that is sent again.
-    if (!written && written.error().message() != last_failure) {
-      last_failure = written.error().message();
-      log.problem("samples are not acknowledged: " + last_failure);
-    }
-    if (written) last_failure.clear();
-    return written;
-  };
+  const auto write = [&](const telemetry::Batch& batch) { return store.write(batch); };
   WEIR_ASSIGN(telemetry::ForwardServer server,
               telemetry::ForwardServer::listen(options, write, log.teller()));
   if (!request.quiet && !request.json) {
