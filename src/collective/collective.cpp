@@ -1,8 +1,8 @@
 #include "collective/collective.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -32,19 +32,26 @@ Status check_request(const Request& request, Direction direction) {
   return {};
 }
 
-std::uint64_t file_size(int descriptor) {
-  struct stat status {};
-  return ::fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+// What the file and its file system allow, the same on all ranks.
+struct FileTraits {
+  bool shared_locks = false;
+  bool may_fill = false;
+  bool early_blocks = false;
+};
+
+bool is_readable_and_writable(int descriptor) {
+  return (::fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDWR;
 }
 
 class Implementation final : public Collective {
  public:
-  Implementation(std::unique_ptr<Team> team, OpenFile file, aggregation::Settings settings, bool shared_locks)
+  Implementation(std::unique_ptr<Team> team, OpenFile file, aggregation::Settings settings,
+                 const FileTraits& traits)
       : team_(std::move(team)),
         file_(std::move(file)),
         settings_(std::move(settings)),
-        shared_locks_(shared_locks),
-        io_(file_.descriptor, file_.path),
+        traits_(traits),
+        io_(file_.descriptor, file_.path, !traits.shared_locks),
         cycle_io_(io_),
         tokens_(*team_) {}
 
@@ -74,8 +81,9 @@ class Implementation final : public Collective {
 
   Outcome call(Direction direction, const Request& request, const Status& mine);
   Ballot opening(Direction direction, const Rows& pieces, const Status& mine, std::uint64_t hash) const;
-  Result<Agreed> schedule_for(const Ballot& ballot, const Rows& pieces, std::uint64_t hash, bool keep,
-                              Direction direction);
+  aggregation::CallFacts facts_of(const Ballot& ballot, Direction direction) const;
+  Result<Agreed> schedule_for(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
+                              std::uint64_t hash, bool keep);
   Status carry_out(Direction direction, const Agreed& agreed, const Rows& pieces, const MemoryStream& memory);
   Status direct(Direction direction, Schedule& schedule, const Rows& pieces, const MemoryStream& memory);
   Status close_call(Direction direction, const Status& mine);
@@ -84,7 +92,7 @@ class Implementation final : public Collective {
   std::unique_ptr<Team> team_;
   OpenFile file_;
   aggregation::Settings settings_;
-  bool shared_locks_;
+  FileTraits traits_;
   FileIo io_;
   CycleIo cycle_io_;
   TokenRing tokens_;
@@ -106,7 +114,7 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
   ballot.least[Ballot::call] = kind;
   ballot.least[Ballot::call_too] = ~kind;
   if (direction == Direction::read)
-    ballot.least[Ballot::size] = ~static_cast<std::int64_t>(file_size(file_.descriptor));
+    ballot.least[Ballot::size] = ~static_cast<std::int64_t>(io_.size());
   ballot.known = 0;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     if (!kept_[i].schedule || kept_[i].hash != hash) continue;
@@ -136,6 +144,7 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
 
   Result<Agreed> agreed = Agreed{};
   std::uint64_t size = UINT64_MAX;
+  aggregation::CallFacts facts;
   {
     const Timed timed(accounting_.of(Phase::negotiate));
     const Ballot ballot = team_->reduce(opening(direction, pieces, checked, hash));
@@ -148,16 +157,20 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
       return {.status = in(Status(fail(ErrorCode::disagreement, "some ranks read and others write")),
                            "collective I/O", file_.path)};
     if (direction == Direction::read) size = static_cast<std::uint64_t>(~ballot.least[Ballot::size]);
-    const auto end =
-        ballot.least[Ballot::end] == INT64_MAX ? 0 : static_cast<std::uint64_t>(~ballot.least[Ballot::end]);
-    const auto begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]);
-    const bool cut = end > size;
+    facts = facts_of(ballot, direction);
+    const bool cut = facts.end > size;
     if (cut) pieces = clip(pieces, 0, size);
-    if (begin < std::min(end, size)) agreed = schedule_for(ballot, pieces, hash, !cut, direction);
+    if (facts.begin < std::min(facts.end, size)) agreed = schedule_for(ballot, facts, pieces, hash, !cut);
   }
   if (!agreed)
     return {.status = in(Status(tl::make_unexpected(agreed.error())), "collective I/O", file_.path)};
 
+  if (traits_.early_blocks && agreed->schedule != nullptr && team_->comm().rank() == 0 &&
+      direction == Direction::write) {
+    const Timed timed(accounting_.of(Phase::write));
+    const aggregation::Piece blocks = blocks_to_ask_for(facts, io_.size());
+    if (blocks.length > 0) io_.ask_for_blocks(blocks.offset, blocks.length);
+  }
   const MemoryStream memory(request.memory);
   Status status;
   std::uint64_t bytes = aggregation::total_bytes(pieces);
@@ -178,9 +191,21 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
   return {.status = std::move(status), .bytes = bytes};
 }
 
-Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot, const Rows& pieces,
-                                                            std::uint64_t hash, bool keep,
-                                                            Direction direction) {
+aggregation::CallFacts Implementation::facts_of(const Ballot& ballot, Direction direction) const {
+  const std::int64_t end = ballot.least[Ballot::end];
+  return {.begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]),
+          .end = end == INT64_MAX ? 0 : static_cast<std::uint64_t>(~end),
+          .bytes = static_cast<std::uint64_t>(ballot.sum[Ballot::bytes]),
+          .pieces = static_cast<std::uint64_t>(ballot.sum[Ballot::pieces]),
+          .shared_locks = traits_.shared_locks,
+          .reading = direction == Direction::read,
+          .may_fill = traits_.may_fill && direction == Direction::write};
+}
+
+Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot,
+                                                            const aggregation::CallFacts& facts,
+                                                            const Rows& pieces, std::uint64_t hash,
+                                                            bool keep) {
   for (std::size_t i = 0; keep && i < kept_.size(); ++i) {
     const std::int64_t shift = ballot.least[Ballot::shift + i];
     if ((ballot.known >> i & 1U) == 0 || shift != ~ballot.least[Ballot::shift_too + i]) continue;
@@ -190,12 +215,6 @@ Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot
     return Agreed{&schedule, shift};
   }
   ++accounting_.schedules;
-  const aggregation::CallFacts facts{.begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]),
-                                     .end = static_cast<std::uint64_t>(~ballot.least[Ballot::end]),
-                                     .bytes = static_cast<std::uint64_t>(ballot.sum[Ballot::bytes]),
-                                     .pieces = static_cast<std::uint64_t>(ballot.sum[Ballot::pieces]),
-                                     .shared_locks = shared_locks_,
-                                     .reading = direction == Direction::read};
   last_ = nullptr;
   auto schedule = negotiate(*team_, pieces, facts, settings_);
   if (!schedule) return tl::make_unexpected(schedule.error());
@@ -252,6 +271,9 @@ Status Implementation::direct(Direction direction, Schedule& schedule, const Row
   Status status;
   {
     const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
+    const RangeLock lock = direction == Direction::write && !pieces.empty()
+                               ? io_.share(pieces.front().offset, pieces.back().end())
+                               : RangeLock();
     status = guarded([&] { return transfer(io_, direction, pieces, memory); });
   }
   tokens_.pass(0);
@@ -277,10 +299,11 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   WEIR_TRY(mpi::agree(comm, in(check(used), "settings of collective I/O", file.path)));
   WEIR_TRY(mpi::same_everywhere(
       comm,
-      fmt::format("{} agg={} rr={} req={} cb_nodes={} buffer={} striping={}x{} ranks={} team={} domains={}",
+      fmt::format("{} agg={} rr={} req={} cb_nodes={} buffer={} striping={}x{} ranks={} team={} domains={} "
+                  "fill={} allocate={}",
                   to_string(used.algorithm), used.striping_aware, used.round_robin, used.requests,
                   used.aggregators, used.buffer, used.striping.unit, used.striping.factor,
-                  fmt::join(used.ranks, ","), used.team, to_string(used.domains)),
+                  fmt::join(used.ranks, ","), used.team, to_string(used.domains), used.fill, used.allocate),
       "the settings of collective I/O"));
   auto team = Team::create(comm, used.team);
   if (!team) return tl::make_unexpected(team.error());
@@ -290,14 +313,18 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   // One rank's word counts: nodes may see attributes of a new file at different times.
   const aggregation::FileSystemFacts facts =
       comm.rank() == 0 ? aggregation::ask_file_system(file.descriptor) : aggregation::FileSystemFacts{};
-  std::array<std::uint64_t, 3> word = {facts.shared_locks ? 1U : 0U, facts.striping.unit,
-                                       facts.striping.factor};
+  std::array<std::uint64_t, 4> word = {facts.shared_locks ? 1U : 0U, facts.striping.unit,
+                                       facts.striping.factor, facts.early_blocks ? 1U : 0U};
   comm.broadcast_bytes(reinterpret_cast<std::byte*>(word.data()), sizeof word, 0);
   if (used.buffer == 0) used.buffer = aggregation::suitable_buffer(word[0] != 0);
   if (!used.striping.known() && word[1] > 0)
     used.striping = {.unit = word[1], .factor = static_cast<std::uint32_t>(word[2])};
+  const bool both_ways = comm.min(is_readable_and_writable(file.descriptor) ? 1 : 0) == 1;
+  const FileTraits traits{.shared_locks = word[0] != 0,
+                          .may_fill = used.fill && both_ways && word[0] == 0,
+                          .early_blocks = used.allocate && word[3] != 0};
   return std::unique_ptr<Collective>(
-      std::make_unique<Implementation>(std::move(*team), std::move(file), std::move(used), word[0] != 0));
+      std::make_unique<Implementation>(std::move(*team), std::move(file), std::move(used), traits));
 }
 
 }  // namespace weir::collective

@@ -1,5 +1,6 @@
 // One cycle of one aggregator at the file: what its sources put into messages goes to the file, or the other
-// way round. Large pieces go without another copy; small ones are put into file order first.
+// way round. Large pieces go without another copy; small ones are put into file order first. Small gaps that
+// nobody of the call writes are written back as they were, if the schedule says so.
 //
 // Threads: one at a time per CycleIo; that may be a worker of its owner.
 #pragma once
@@ -26,6 +27,7 @@ class CycleIo {
   struct Window;
   Status in_pieces(FileIo::Direction direction, const Window& window);
   Status write_sorted(const Window& window);
+  Status write(std::span<const FileIo::Piece> pieces, const aggregation::Rows& gaps, std::uint64_t shift);
   Status read_sorted(const Window& window);
   std::byte* scratch(std::uint64_t bytes);
 

@@ -1,6 +1,9 @@
 #include "collective/file_io.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <climits>
@@ -48,6 +51,56 @@ Status FileIo::add(std::uint64_t offset, std::byte* memory, std::uint64_t length
     length -= step;
   }
   return {};
+}
+
+Status FileIo::rewrite(std::span<const Piece> pieces) {
+  if (pieces.empty()) return {};
+  const std::uint64_t end = pieces.back().offset + pieces.back().length;
+  const RangeLock alone(descriptor_, RangeLock::Kind::exclusive, pieces.front().offset, end);
+  const RangeLock shared = alone.held() ? RangeLock() : share(pieces.front().offset, end);
+  std::uint64_t at = pieces.front().offset;
+  if (alone.held()) {
+    std::uint64_t bytes = end - at;
+    for (const Piece& piece : pieces) bytes -= piece.length;
+    if (gaps_.size() < bytes) gaps_.resize(bytes);
+    const std::uint64_t there = size();  // behind it nothing has to be read
+    begin(Direction::read);
+    std::byte* into = gaps_.data();
+    for (const Piece& piece : pieces) {
+      const std::uint64_t gap = piece.offset - at;
+      if (at < there)
+        WEIR_TRY(add(at, into, gap));
+      else
+        std::memset(into, 0, gap);
+      into += gap;
+      at = piece.offset + piece.length;
+    }
+    WEIR_TRY(finish());
+  }
+  begin(Direction::write);
+  at = pieces.front().offset;
+  std::byte* gap = gaps_.data();
+  for (const Piece& piece : pieces) {
+    if (alone.held() && piece.offset > at) {
+      WEIR_TRY(add(at, gap, piece.offset - at));
+      gap += piece.offset - at;
+    }
+    WEIR_TRY(add(piece.offset, piece.memory, piece.length));
+    at = piece.offset + piece.length;
+  }
+  return finish();
+}
+
+void FileIo::ask_for_blocks(std::uint64_t offset, std::uint64_t length) const {
+  // On a disk that is nearly full they are left for those who write.
+  struct statvfs room {};
+  if (::fstatvfs(descriptor_, &room) != 0 || room.f_bavail * room.f_frsize / 2 < length) return;
+  (void)::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(length));
+}
+
+std::uint64_t FileIo::size() const {
+  struct stat status {};
+  return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 Status FileIo::finish() {

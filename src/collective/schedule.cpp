@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <numeric>
+#include <optional>
 
 namespace weir::collective {
 
@@ -61,13 +63,61 @@ Result<std::vector<Rows>> gather_rows(const Team& team, const Rows& mine) {
   return rows;
 }
 
+Rows merged_rows(const std::vector<Rows>& many) {
+  std::vector<RowIndex> sources;
+  for (const Rows& rows : many) sources.emplace_back(rows);
+  return aggregation::merged(sources, 0, UINT64_MAX);
+}
+
+// What all ranks write, known to the leaders; nothing if that is too irregular to tell everybody. COLLECTIVE
+// over the leaders.
+std::optional<RowIndex> gather_taken(const Team& team, const Rows& mine) {
+  if (team.nodes().count == 1) return RowIndex(mine);
+  Words words;
+  put(words, mine);
+  const std::uint64_t length = words.size();
+  std::vector<std::uint64_t> lengths(team.nodes().count);
+  MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, team.leaders());
+  constexpr std::uint64_t most_words = 1U << 17U;
+  if (std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}) > most_words) return std::nullopt;
+  std::vector<int> counts(lengths.begin(), lengths.end());
+  std::vector<int> places(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
+  Words all(static_cast<std::size_t>(places.back()) + lengths.back());
+  MPI_Allgatherv(words.data(), static_cast<int>(length), MPI_UINT64_T, all.data(), counts.data(),
+                 places.data(), MPI_UINT64_T, team.leaders());
+  std::vector<Rows> by_node;
+  const std::uint64_t* at = all.data();
+  while (at != all.data() + all.size()) by_node.push_back(get(at));
+  return RowIndex(merged_rows(by_node));
+}
+
+// Every rank of the team learns what all ranks write; false: that is not known. COLLECTIVE.
+bool share_taken(const Team& team, const std::vector<Rows>& team_rows, RowIndex& taken) {
+  Words words;
+  if (team.leads())
+    if (const auto all = gather_taken(team, merged_rows(team_rows))) put(words, all->rows());
+  std::uint64_t length = words.size();
+  if (team.size() > 1) {
+    MPI_Bcast(&length, 1, MPI_UINT64_T, 0, team.local());
+    words.resize(length);
+    MPI_Bcast(words.data(), static_cast<int>(length), MPI_UINT64_T, 0, team.local());
+  }
+  if (length == 0) return false;
+  const std::uint64_t* at = words.data();
+  taken = RowIndex(get(at));
+  return true;
+}
+
 // How many pieces there would be if each node gathered its own. COLLECTIVE.
-std::uint64_t count_node_pieces(const Team& team, const std::vector<Rows>& team_rows) {
+std::uint64_t count_node_pieces(const Team& team, const std::vector<Rows>& team_rows, bool may_fill) {
   std::uint64_t pieces = 0;
   if (team.leads()) {
-    std::vector<RowIndex> sources;
-    for (const Rows& rows : team_rows) sources.emplace_back(rows);
-    pieces = aggregation::total_pieces(aggregation::merged(sources, 0, UINT64_MAX));
+    Rows runs = merged_rows(team_rows);
+    if (may_fill)
+      if (const auto taken = gather_taken(team, runs))
+        runs = aggregation::fill_nobodys_gaps(runs, *taken).runs;
+    pieces = aggregation::total_pieces(runs);
     MPI_Allreduce(MPI_IN_PLACE, &pieces, 1, MPI_UINT64_T, MPI_SUM, team.leaders());
   }
   MPI_Bcast(&pieces, 1, MPI_UINT64_T, 0, team.local());
@@ -223,6 +273,18 @@ std::uint32_t Schedule::carrier_rank(std::uint32_t node, std::uint32_t aggregato
   return awake.empty() ? team.ranks_by_node()[node].front() : awake[aggregator % awake.size()];
 }
 
+// In a file domain the aggregator sees what everybody writes; elsewhere it has been told.
+Rows Schedule::gaps_to_fill(const Rows& runs_of_cycle) const {
+  if (!decision.domains) return aggregation::fill_nobodys_gaps(runs_of_cycle, taken).gaps;
+  return aggregation::fill_small_gaps(runs_of_cycle, aggregation::small_gap,
+                                      [&](const aggregation::Piece& gap) {
+                                        const auto part = decision.domains->part_at(gap.offset);
+                                        return part.aggregator == number &&
+                                               part.end >= gap.offset + gap.length;
+                                      })
+      .gaps;
+}
+
 Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, aggregation::CallFacts facts,
                                             const aggregation::Settings& settings) {
   auto schedule = std::make_unique<Schedule>();
@@ -233,7 +295,7 @@ Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, aggr
     auto gathered = mpi::agree(team.comm(), gather_rows(team, pieces));
     if (!gathered) return tl::make_unexpected(gathered.error());
     team_rows = std::move(*gathered);
-    facts.node_pieces = count_node_pieces(team, team_rows);
+    facts.node_pieces = count_node_pieces(team, team_rows, facts.may_fill);
   }
   schedule->decision = decide(facts, team.nodes(), settings);
   const auto rank = static_cast<std::uint32_t>(team.comm().rank());
@@ -247,6 +309,8 @@ Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, aggr
     team_rows = std::move(*gathered);
   }
   schedule->number = schedule->decision.number_of(rank);
+  schedule->fill =
+      facts.may_fill && (schedule->decision.domains || share_taken(team, team_rows, schedule->taken));
   tell_aggregators(team, team_rows, *schedule);
 
   const aggregation::CycleLimits limits{
@@ -260,6 +324,7 @@ Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, aggr
   }
   share_boundaries(team, mine, *schedule);
   schedule->runs.resize(schedule->own_cycles());
+  schedule->gaps.resize(schedule->own_cycles());
   list_messages(team, settings, *schedule);
   WEIR_TRY(mpi::agree(team.comm(), team.make_ring(schedule->ring_bytes)));
   return schedule;
