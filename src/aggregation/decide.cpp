@@ -171,13 +171,13 @@ Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& sett
   return decision;
 }
 
-Piece blocks_to_ask_for(const CallFacts& facts, std::uint64_t size) {
+Piece blocks_to_ask_for(const CallFacts& writes, std::uint64_t allocated) {
   constexpr std::uint64_t least = 256U << 10U;  // below, asking costs more than it saves
-  const std::uint64_t begin = std::max(facts.begin, size);
-  if (facts.reading || facts.end < least || begin > facts.end - least) return {};
-  const std::uint64_t whole = facts.end - facts.begin;
-  if (facts.bytes < whole - whole / 8) return {};  // blocks of large holes would be lost
-  return {.offset = begin, .length = facts.end - begin};
+  const std::uint64_t begin = std::max(writes.begin, allocated);
+  if (writes.end < least || begin > writes.end - least) return {};
+  const std::uint64_t whole = writes.end - writes.begin;
+  if (writes.bytes < whole - whole / 8) return {};  // blocks of large holes would be lost
+  return {.offset = begin, .length = writes.end - begin};
 }
 
 Status check(const Decision& decision, const Nodes& nodes) {

@@ -54,9 +54,9 @@ bool needs_node_pieces(const CallFacts& facts, const Nodes& nodes, const Setting
 
 Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& settings);
 
-// The part of the file whose blocks are worth asking for before a call writes them: what it appends, where it
-// leaves little out. Empty: none. `size`: of the file.
-Piece blocks_to_ask_for(const CallFacts& facts, std::uint64_t size);
+// The part of a file whose blocks are worth asking for at once before it is written: where little is left
+// out. Empty: none. `writes`: of all ranks, or of one; `allocated`: up to there the file has its blocks.
+Piece blocks_to_ask_for(const CallFacts& writes, std::uint64_t allocated);
 Status check(const Decision& decision, const Nodes& nodes);
 
 // Dynamic segmentation: consecutive ranks of a node form `groups` groups (never fewer than nodes, so that no

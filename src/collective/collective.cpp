@@ -67,6 +67,7 @@ class Implementation final : public Collective {
   const aggregation::Decision* last_decision() const override {
     return last_ == nullptr ? nullptr : &last_->decision;
   }
+  bool locks() const override { return !traits_.shared_locks; }
 
  private:
   struct Kept {
@@ -84,9 +85,11 @@ class Implementation final : public Collective {
   aggregation::CallFacts facts_of(const Ballot& ballot, Direction direction) const;
   Result<Agreed> schedule_for(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
                               std::uint64_t hash, bool keep);
+  void ask_for_blocks(const aggregation::CallFacts& facts, const Rows& pieces, bool direct);
   Status carry_out(Direction direction, const Agreed& agreed, const Rows& pieces, const MemoryStream& memory);
   Status direct(Direction direction, Schedule& schedule, const Rows& pieces, const MemoryStream& memory);
   Status close_call(Direction direction, const Status& mine);
+  std::optional<std::uint64_t> have_file_alone();
   Worker* worker(const Schedule& schedule);
 
   std::unique_ptr<Team> team_;
@@ -102,6 +105,7 @@ class Implementation final : public Collective {
   std::unique_ptr<Schedule> passing_;  // of a call whose pieces are not worth keeping
   const Schedule* last_ = nullptr;
   std::uint64_t messages_so_far_ = 0;
+  std::optional<WriteLock> alone_;  // rank 0, in calls that fill gaps
   Accounting accounting_;
   std::optional<Worker> worker_;  // last: it uses the above
 };
@@ -165,12 +169,8 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
   if (!agreed)
     return {.status = in(Status(tl::make_unexpected(agreed.error())), "collective I/O", file_.path)};
 
-  if (traits_.early_blocks && agreed->schedule != nullptr && team_->comm().rank() == 0 &&
-      direction == Direction::write) {
-    const Timed timed(accounting_.of(Phase::write));
-    const aggregation::Piece blocks = blocks_to_ask_for(facts, io_.size());
-    if (blocks.length > 0) io_.ask_for_blocks(blocks.offset, blocks.length);
-  }
+  if (traits_.early_blocks && agreed->schedule != nullptr && direction == Direction::write)
+    ask_for_blocks(facts, pieces, agreed->schedule->decision.algorithm == Algorithm::direct);
   const MemoryStream memory(request.memory);
   Status status;
   std::uint64_t bytes = aggregation::total_bytes(pieces);
@@ -185,6 +185,7 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
     if (status) status = carried;
   }
   status = close_call(direction, status);
+  alone_.reset();
   if (status) accounting_.bytes += bytes;
   accounting_.requests = io_.requests();
   accounting_.file_bytes = io_.bytes();
@@ -200,6 +201,22 @@ aggregation::CallFacts Implementation::facts_of(const Ballot& ballot, Direction 
           .shared_locks = traits_.shared_locks,
           .reading = direction == Direction::read,
           .may_fill = traits_.may_fill && direction == Direction::write};
+}
+
+// One rank asks for the blocks of a call that leaves little out; else each for its own, if it writes them.
+void Implementation::ask_for_blocks(const aggregation::CallFacts& facts, const Rows& pieces, bool direct) {
+  const Timed timed(accounting_.of(Phase::write));
+  const auto ask = [&](const aggregation::CallFacts& writes) {
+    const aggregation::Piece blocks = blocks_to_ask_for(writes, io_.allocated());
+    if (blocks.length > 0) io_.ask_for_blocks(blocks.offset, blocks.length);
+  };
+  if (blocks_to_ask_for(facts, 0).length > 0) {
+    if (team_->comm().rank() == 0) ask(facts);
+  } else if (direct && !pieces.empty()) {
+    ask({.begin = pieces.front().offset,
+         .end = pieces.back().end(),
+         .bytes = aggregation::total_bytes(pieces)});
+  }
 }
 
 Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot,
@@ -241,6 +258,21 @@ Worker* Implementation::worker(const Schedule& schedule) {
   return &*worker_;
 }
 
+// Until the end of the call nobody else writes through Weir: rank 0 has the lock. All ranks are in the call by
+// now, so who is kept waiting by it waits for none that waits for him. Returns the size of the file; nothing:
+// somebody else is writing.
+std::optional<std::uint64_t> Implementation::have_file_alone() {
+  const Timed timed(accounting_.of(Phase::negotiate));
+  Ballot ballot;
+  if (team_->comm().rank() == 0) {
+    alone_.emplace(file_.descriptor, WriteLock::Kind::exclusive);
+    if (alone_->held()) ballot.least[Ballot::size] = static_cast<std::int64_t>(io_.size());
+  }
+  const std::int64_t size = team_->reduce(ballot).least[Ballot::size];
+  if (size == INT64_MAX) return std::nullopt;
+  return static_cast<std::uint64_t>(size);
+}
+
 Status Implementation::carry_out(Direction direction, const Agreed& agreed, const Rows& pieces,
                                  const MemoryStream& memory) {
   Schedule& schedule = *agreed.schedule;
@@ -252,7 +284,9 @@ Status Implementation::carry_out(Direction direction, const Agreed& agreed, cons
                             .buffers = buffers_,
                             .worker = worker(schedule),
                             .accounting = accounting_};
-  Exchange exchange(tools, schedule, memory, messages_so_far_, agreed.shift);
+  const Terms terms{.shift = agreed.shift,
+                    .zeros_from = schedule.fill ? have_file_alone() : std::optional<std::uint64_t>()};
+  Exchange exchange(tools, schedule, memory, messages_so_far_, terms);
   messages_so_far_ += schedule.messages.size();
   return direction == Direction::write ? exchange.write() : exchange.read();
 }
@@ -271,9 +305,7 @@ Status Implementation::direct(Direction direction, Schedule& schedule, const Row
   Status status;
   {
     const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
-    const RangeLock lock = direction == Direction::write && !pieces.empty()
-                               ? io_.share(pieces.front().offset, pieces.back().end())
-                               : RangeLock();
+    const WriteLock lock = direction == Direction::write && !pieces.empty() ? io_.share() : WriteLock();
     status = guarded([&] { return transfer(io_, direction, pieces, memory); });
   }
   tokens_.pass(0);

@@ -19,6 +19,7 @@ struct CycleIo::Window {
   std::uint64_t shift;  // added to offsets, modulo 2^64
   const Rows& runs;
   const Rows& gaps;  // to be filled
+  std::optional<std::uint64_t> zeros_from;
   std::uint64_t bytes = 0;
   std::uint64_t pieces = 0;
   std::uint32_t sources = 0;  // with data
@@ -79,7 +80,7 @@ std::byte* CycleIo::scratch(std::uint64_t bytes) {
 }
 
 Status CycleIo::run(FileIo::Direction direction, Schedule& schedule, std::uint32_t cycle,
-                    std::span<std::byte* const> parts, std::int64_t shift) {
+                    std::span<std::byte* const> parts, const Terms& terms) {
   const auto& boundaries = schedule.boundaries[schedule.number];
   Rows& runs = schedule.runs[cycle];
   if (runs.empty()) {
@@ -93,9 +94,10 @@ Status CycleIo::run(FileIo::Direction direction, Schedule& schedule, std::uint32
                 .parts = parts,
                 .begin = boundaries[cycle],
                 .end = boundaries[cycle + 1],
-                .shift = static_cast<std::uint64_t>(shift),
+                .shift = static_cast<std::uint64_t>(terms.shift),
                 .runs = runs,
-                .gaps = schedule.gaps[cycle]};
+                .gaps = schedule.gaps[cycle],
+                .zeros_from = terms.zeros_from};
   for (const Source& source : schedule.sources) {
     const std::uint64_t bytes = source.rows.bytes_before(window.end) - source.rows.bytes_before(window.begin);
     if (bytes == 0) continue;
@@ -118,39 +120,37 @@ Status CycleIo::in_pieces(FileIo::Direction direction, const Window& window) {
   if (window.sources > 1)
     std::sort(pieces.begin(), pieces.end(),
               [](const FileIo::Piece& a, const FileIo::Piece& b) { return a.offset < b.offset; });
-  if (direction == FileIo::Direction::write) return write(pieces, window.gaps, window.shift);
+  if (direction == FileIo::Direction::write) return write(pieces, window);
   file_.begin(direction);
   for (const FileIo::Piece& piece : pieces) WEIR_TRY(file_.add(piece.offset, piece.memory, piece.length));
   return file_.finish();
 }
 
 // Stretches with gaps to be filled are written one by one, what is between them together.
-Status CycleIo::write(std::span<const FileIo::Piece> pieces, const Rows& gaps, std::uint64_t shift) {
-  if (pieces.empty()) return {};
-  const auto end = [](const FileIo::Piece& piece) { return piece.offset + piece.length; };
+Status CycleIo::write(std::span<const FileIo::Piece> pieces, const Window& window) {
+  const WriteLock lock = window.zeros_from ? WriteLock() : file_.share();
+  const auto end = [&](std::size_t i) { return pieces[i].offset + pieces[i].length; };
   const auto plainly = [&](std::size_t first, std::size_t last) -> Status {
-    if (first == last) return {};
-    const RangeLock lock = file_.share(pieces[first].offset, end(pieces[last - 1]));
     file_.begin(FileIo::Direction::write);
     for (std::size_t i = first; i < last; ++i)
       WEIR_TRY(file_.add(pieces[i].offset, pieces[i].memory, pieces[i].length));
     return file_.finish();
   };
+  if (!window.zeros_from) return plainly(0, pieces.size());
   std::size_t written = 0;
-  Cursor gap(gaps);
+  Cursor gap(window.gaps);
   for (std::size_t first = 0; first < pieces.size() && !gap.done();) {
     std::size_t last = first + 1;
     bool filled = false;
-    while (last < pieces.size()) {
-      const bool fills = !gap.done() && gap.piece().offset + shift == end(pieces[last - 1]);
-      if (!fills && end(pieces[last - 1]) != pieces[last].offset) break;
+    for (; last < pieces.size(); ++last) {
+      const bool fills = !gap.done() && gap.piece().offset + window.shift == end(last - 1);
+      if (!fills && end(last - 1) != pieces[last].offset) break;
       if (fills) gap.advance(gap.piece().length);
       filled = filled || fills;
-      ++last;
     }
     if (filled) {
       WEIR_TRY(plainly(written, first));
-      WEIR_TRY(file_.rewrite(pieces.subspan(first, last - first)));
+      WEIR_TRY(file_.rewrite(pieces.subspan(first, last - first), *window.zeros_from));
       written = last;
     }
     first = last;
@@ -172,7 +172,7 @@ Status CycleIo::write_sorted(const Window& window) {
     pieces.push_back({run.offset + window.shift, run.length, buffer + cursor.passed()});
     cursor.advance(run.length);
   }
-  return write(pieces, window.gaps, window.shift);
+  return write(pieces, window);
 }
 
 Status CycleIo::read_sorted(const Window& window) {

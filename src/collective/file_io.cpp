@@ -53,40 +53,29 @@ Status FileIo::add(std::uint64_t offset, std::byte* memory, std::uint64_t length
   return {};
 }
 
-Status FileIo::rewrite(std::span<const Piece> pieces) {
+Status FileIo::rewrite(std::span<const Piece> pieces, std::uint64_t zeros_from) {
   if (pieces.empty()) return {};
-  const std::uint64_t end = pieces.back().offset + pieces.back().length;
-  const RangeLock alone(descriptor_, RangeLock::Kind::exclusive, pieces.front().offset, end);
-  const RangeLock shared = alone.held() ? RangeLock() : share(pieces.front().offset, end);
-  std::uint64_t at = pieces.front().offset;
-  if (alone.held()) {
-    std::uint64_t bytes = end - at;
-    for (const Piece& piece : pieces) bytes -= piece.length;
-    if (gaps_.size() < bytes) gaps_.resize(bytes);
-    const std::uint64_t there = size();  // behind it nothing has to be read
-    begin(Direction::read);
-    std::byte* into = gaps_.data();
-    for (const Piece& piece : pieces) {
-      const std::uint64_t gap = piece.offset - at;
-      if (at < there)
-        WEIR_TRY(add(at, into, gap));
-      else
-        std::memset(into, 0, gap);
-      into += gap;
-      at = piece.offset + piece.length;
-    }
-    WEIR_TRY(finish());
-  }
-  begin(Direction::write);
-  at = pieces.front().offset;
+  std::uint64_t bytes = pieces.back().offset + pieces.back().length - pieces.front().offset;
+  for (const Piece& piece : pieces) bytes -= piece.length;
+  if (gaps_.size() < bytes) gaps_.resize(bytes);
+  const auto end = [&](std::size_t i) { return pieces[i].offset + pieces[i].length; };
+  begin(Direction::read);
   std::byte* gap = gaps_.data();
-  for (const Piece& piece : pieces) {
-    if (alone.held() && piece.offset > at) {
-      WEIR_TRY(add(at, gap, piece.offset - at));
-      gap += piece.offset - at;
+  for (std::size_t i = 1; i < pieces.size(); gap += pieces[i].offset - end(i - 1), ++i) {
+    if (end(i - 1) < zeros_from)
+      WEIR_TRY(add(end(i - 1), gap, pieces[i].offset - end(i - 1)));
+    else
+      std::memset(gap, 0, pieces[i].offset - end(i - 1));
+  }
+  WEIR_TRY(finish());
+  begin(Direction::write);
+  gap = gaps_.data();
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i > 0 && pieces[i].offset > end(i - 1)) {
+      WEIR_TRY(add(end(i - 1), gap, pieces[i].offset - end(i - 1)));
+      gap += pieces[i].offset - end(i - 1);
     }
-    WEIR_TRY(add(piece.offset, piece.memory, piece.length));
-    at = piece.offset + piece.length;
+    WEIR_TRY(add(pieces[i].offset, pieces[i].memory, pieces[i].length));
   }
   return finish();
 }
@@ -101,6 +90,13 @@ void FileIo::ask_for_blocks(std::uint64_t offset, std::uint64_t length) const {
 std::uint64_t FileIo::size() const {
   struct stat status {};
   return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+std::uint64_t FileIo::allocated() const {
+  struct stat status {};
+  constexpr blkcnt_t unit = 512;  // of st_blocks, whatever the file system
+  if (::fstat(descriptor_, &status) != 0 || status.st_blocks < status.st_size / unit) return 0;
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 Status FileIo::finish() {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "collective/range_lock.hpp"
+#include "collective/write_lock.hpp"
 #include "core/error.hpp"
 
 namespace weir::collective {
@@ -20,7 +20,7 @@ class FileIo {
  public:
   enum class Direction : std::uint8_t { write, read };
 
-  // `locks`: writers of the file keep apart by locks (see range_lock.hpp).
+  // `locks`: writers of the file keep apart by locks (see write_lock.hpp).
   FileIo(int descriptor, std::string path, bool locks)
       : descriptor_(descriptor), path_(std::move(path)), locks_(locks) {}
 
@@ -30,9 +30,9 @@ class FileIo {
   Status add(std::uint64_t offset, std::byte* memory, std::uint64_t length);
   Status finish();
 
-  // Against others who use rewrite(), while pieces of the range are written.
-  RangeLock share(std::uint64_t begin, std::uint64_t end) const {
-    return locks_ && begin < end ? RangeLock(descriptor_, RangeLock::Kind::shared, begin, end) : RangeLock();
+  // Against who has the file for itself, while something is written.
+  WriteLock share() const {
+    return locks_ ? WriteLock(descriptor_, WriteLock::Kind::shared) : WriteLock();
   }
 
   struct Piece {
@@ -40,13 +40,15 @@ class FileIo {
     std::uint64_t length;
     std::byte* memory;
   };
-  // Writes pieces and the gaps between them, so that they are one stretch of the file; gaps stay as they are.
-  // If somebody else is writing there, gaps are left out. REQUIRES: in order, without overlap.
-  Status rewrite(std::span<const Piece> pieces);
+  // Writes pieces and the gaps between them, so that they are one stretch of the file; gaps stay as they are,
+  // and need not be read from `zeros_from` on. REQUIRES: in order, without overlap; somebody of this call
+  // holds the file's exclusive lock.
+  Status rewrite(std::span<const Piece> pieces, std::uint64_t zeros_from);
 
   // Asks for the blocks of a range that will be written; its size stays. Advice: a failure is none.
   void ask_for_blocks(std::uint64_t offset, std::uint64_t length) const;
-  std::uint64_t size() const;  // of the file
+  std::uint64_t size() const;       // of the file
+  std::uint64_t allocated() const;  // up to there it has blocks for all of its bytes, as far as that is known
 
   std::uint64_t requests() const { return requests_; }  // system calls so far
   std::uint64_t bytes() const { return bytes_; }

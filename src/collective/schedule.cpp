@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <numeric>
-#include <optional>
 
 namespace weir::collective {
 
@@ -34,6 +34,13 @@ Rows get(const std::uint64_t*& at) {
   return rows;
 }
 
+std::vector<Rows> rows_in(const Words& words) {
+  std::vector<Rows> rows;
+  const std::uint64_t* at = words.data();
+  while (at != words.data() + words.size()) rows.push_back(get(at));
+  return rows;
+}
+
 // The pieces of all ranks of the team, on its leader. COLLECTIVE over the team.
 Result<std::vector<Rows>> gather_rows(const Team& team, const Rows& mine) {
   if (team.size() == 1) return std::vector<Rows>{mine};
@@ -57,71 +64,84 @@ Result<std::vector<Rows>> gather_rows(const Team& team, const Rows& mine) {
   Words all(team.leads() ? total : 0);
   MPI_Gatherv(words.data(), static_cast<int>(length), MPI_UINT64_T, all.data(), counts.data(), places.data(),
               MPI_UINT64_T, 0, team.local());
-  std::vector<Rows> rows;
-  const std::uint64_t* at = all.data();
-  while (at != all.data() + all.size()) rows.push_back(get(at));
-  return rows;
+  return rows_in(all);
 }
 
-Rows merged_rows(const std::vector<Rows>& many) {
-  std::vector<RowIndex> sources;
-  for (const Rows& rows : many) sources.emplace_back(rows);
-  return aggregation::merged(sources, 0, UINT64_MAX);
-}
-
-// What all ranks write, known to the leaders; nothing if that is too irregular to tell everybody. COLLECTIVE
+// The pieces of all ranks, known to the leaders; nothing if they are too many to tell everybody. COLLECTIVE
 // over the leaders.
-std::optional<RowIndex> gather_taken(const Team& team, const Rows& mine) {
-  if (team.nodes().count == 1) return RowIndex(mine);
+std::vector<Rows> gather_all(const Team& team, const std::vector<Rows>& team_rows) {
+  if (team.nodes().count == 1) return team_rows;
   Words words;
-  put(words, mine);
+  for (const Rows& rows : team_rows) put(words, rows);
   const std::uint64_t length = words.size();
   std::vector<std::uint64_t> lengths(team.nodes().count);
   MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, team.leaders());
-  constexpr std::uint64_t most_words = 1U << 17U;
-  if (std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}) > most_words) return std::nullopt;
-  std::vector<int> counts(lengths.begin(), lengths.end());
+  constexpr std::uint64_t most_words = 1U << 15U;
+  if (std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}) > most_words) return {};
+  const std::vector<int> counts(lengths.begin(), lengths.end());
   std::vector<int> places(counts.size());
   std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
   Words all(static_cast<std::size_t>(places.back()) + lengths.back());
   MPI_Allgatherv(words.data(), static_cast<int>(length), MPI_UINT64_T, all.data(), counts.data(),
                  places.data(), MPI_UINT64_T, team.leaders());
-  std::vector<Rows> by_node;
-  const std::uint64_t* at = all.data();
-  while (at != all.data() + all.size()) by_node.push_back(get(at));
-  return RowIndex(merged_rows(by_node));
+  return rows_in(all);
 }
 
-// Every rank of the team learns what all ranks write; false: that is not known. COLLECTIVE.
-bool share_taken(const Team& team, const std::vector<Rows>& team_rows, RowIndex& taken) {
+// Every rank of the team learns the pieces of all ranks; nothing: they are not known. COLLECTIVE over the
+// team.
+std::vector<RowIndex> share_all(const Team& team, const std::vector<Rows>& all) {
   Words words;
-  if (team.leads())
-    if (const auto all = gather_taken(team, merged_rows(team_rows))) put(words, all->rows());
+  for (const Rows& rows : all) put(words, rows);
   std::uint64_t length = words.size();
   if (team.size() > 1) {
     MPI_Bcast(&length, 1, MPI_UINT64_T, 0, team.local());
     words.resize(length);
     MPI_Bcast(words.data(), static_cast<int>(length), MPI_UINT64_T, 0, team.local());
   }
-  if (length == 0) return false;
-  const std::uint64_t* at = words.data();
-  taken = RowIndex(get(at));
-  return true;
+  std::vector<RowIndex> shared;
+  for (Rows& rows : rows_in(words)) shared.emplace_back(std::move(rows));
+  return shared;
 }
 
-// How many pieces there would be if each node gathered its own. COLLECTIVE.
-std::uint64_t count_node_pieces(const Team& team, const std::vector<Rows>& team_rows, bool may_fill) {
-  std::uint64_t pieces = 0;
+struct Range {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+// The middle of the file, as far as looking at it costs little.
+Range sample_of(const aggregation::CallFacts& facts) {
+  constexpr std::uint64_t enough = 2048;  // pieces
+  if (facts.pieces <= enough) return {facts.begin, facts.end};
+  const double share = static_cast<double>(enough) / static_cast<double>(facts.pieces);
+  const auto half = static_cast<std::uint64_t>(static_cast<double>(facts.end - facts.begin) * share / 2);
+  const std::uint64_t middle = facts.begin + (facts.end - facts.begin) / 2;
+  return {middle - half, middle + half + 1};
+}
+
+// How many pieces there would be if each node gathered its own, by a sample. `all`: gaps that are nobody's
+// are filled; without it none are. COLLECTIVE.
+std::uint64_t count_node_pieces(const Team& team, const std::vector<Rows>& team_rows,
+                                const std::vector<Rows>& all, const aggregation::CallFacts& facts) {
+  std::array<std::uint64_t, 2> counts{};  // of pieces as they are, and gathered
   if (team.leads()) {
-    Rows runs = merged_rows(team_rows);
-    if (may_fill)
-      if (const auto taken = gather_taken(team, runs))
-        runs = aggregation::fill_nobodys_gaps(runs, *taken).runs;
-    pieces = aggregation::total_pieces(runs);
-    MPI_Allreduce(MPI_IN_PLACE, &pieces, 1, MPI_UINT64_T, MPI_SUM, team.leaders());
+    const Range sample = sample_of(facts);
+    const auto cut = [&](const std::vector<Rows>& many) {
+      std::vector<RowIndex> parts;
+      for (const Rows& rows : many) parts.emplace_back(clip(rows, sample.begin, sample.end));
+      return parts;
+    };
+    const std::vector<RowIndex> parts = cut(team_rows);
+    for (const RowIndex& rows : parts) counts[0] += rows.pieces();
+    Rows runs = merged(parts, 0, UINT64_MAX);
+    if (!all.empty())
+      runs = fill_nobodys_gaps(runs, RowIndex(merged(cut(all), 0, UINT64_MAX))).runs;
+    counts[1] = total_pieces(runs);
+    MPI_Allreduce(MPI_IN_PLACE, counts.data(), 2, MPI_UINT64_T, MPI_SUM, team.leaders());
   }
-  MPI_Bcast(&pieces, 1, MPI_UINT64_T, 0, team.local());
-  return pieces;
+  MPI_Bcast(counts.data(), 2, MPI_UINT64_T, 0, team.local());
+  if (counts[0] == 0) return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(facts.pieces) * static_cast<double>(counts[1]) /
+                                    static_cast<double>(counts[0]));
 }
 
 // What goes to each aggregator of one rank's pieces.
@@ -275,7 +295,11 @@ std::uint32_t Schedule::carrier_rank(std::uint32_t node, std::uint32_t aggregato
 
 // In a file domain the aggregator sees what everybody writes; elsewhere it has been told.
 Rows Schedule::gaps_to_fill(const Rows& runs_of_cycle) const {
-  if (!decision.domains) return aggregation::fill_nobodys_gaps(runs_of_cycle, taken).gaps;
+  if (!decision.domains) {
+    const std::uint64_t begin = runs_of_cycle.front().offset;
+    const std::uint64_t end = runs_of_cycle.back().end();
+    return fill_nobodys_gaps(runs_of_cycle, RowIndex(merged(all, begin, end))).gaps;
+  }
   return aggregation::fill_small_gaps(runs_of_cycle, aggregation::small_gap,
                                       [&](const aggregation::Piece& gap) {
                                         const auto part = decision.domains->part_at(gap.offset);
@@ -289,28 +313,29 @@ Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, aggr
                                             const aggregation::Settings& settings) {
   auto schedule = std::make_unique<Schedule>();
   schedule->file = RowIndex(pieces);
-  const bool ask_nodes = needs_node_pieces(facts, team.nodes(), settings);
+  facts.may_fill = facts.may_fill && facts.bytes < facts.end - facts.begin;
   std::vector<Rows> team_rows;
+  std::vector<Rows> all_rows;
+  const auto gather = [&]() -> Status {
+    WEIR_ASSIGN(team_rows, mpi::agree(team.comm(), gather_rows(team, pieces)));
+    if (facts.may_fill && team.leads()) all_rows = gather_all(team, team_rows);
+    return {};
+  };
+  const bool ask_nodes = needs_node_pieces(facts, team.nodes(), settings);
   if (ask_nodes) {
-    auto gathered = mpi::agree(team.comm(), gather_rows(team, pieces));
-    if (!gathered) return tl::make_unexpected(gathered.error());
-    team_rows = std::move(*gathered);
-    facts.node_pieces = count_node_pieces(team, team_rows, facts.may_fill);
+    WEIR_TRY(gather());
+    facts.node_pieces = count_node_pieces(team, team_rows, all_rows, facts);
   }
   schedule->decision = decide(facts, team.nodes(), settings);
   const auto rank = static_cast<std::uint32_t>(team.comm().rank());
-  if (schedule->decision.algorithm == Algorithm::direct) {
-    schedule->number = schedule->decision.number_of(rank);
-    return schedule;
-  }
-  if (!ask_nodes) {
-    auto gathered = mpi::agree(team.comm(), gather_rows(team, pieces));
-    if (!gathered) return tl::make_unexpected(gathered.error());
-    team_rows = std::move(*gathered);
-  }
   schedule->number = schedule->decision.number_of(rank);
-  schedule->fill =
-      facts.may_fill && (schedule->decision.domains || share_taken(team, team_rows, schedule->taken));
+  if (schedule->decision.algorithm == Algorithm::direct) return schedule;
+  if (!ask_nodes) WEIR_TRY(gather());
+  schedule->fill = facts.may_fill;
+  if (facts.may_fill && !schedule->decision.domains) {
+    schedule->all = share_all(team, all_rows);
+    schedule->fill = !schedule->all.empty();
+  }
   tell_aggregators(team, team_rows, *schedule);
 
   const aggregation::CycleLimits limits{

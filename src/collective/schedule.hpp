@@ -52,7 +52,7 @@ struct Schedule {
   std::vector<std::uint32_t> message_of_cycle;  // this node's message; UINT32_MAX: none
   std::vector<aggregation::Rows> runs;          // by cycle: what is touched in the file, found at first use
   bool fill = false;                            // small gaps that nobody writes are written back as they were
-  aggregation::RowIndex taken;                  // fill, segmented: what all ranks write
+  std::vector<aggregation::RowIndex> all;       // fill, segmented: the pieces of all ranks
   std::vector<aggregation::Rows> gaps;          // by cycle: those of `runs` that are filled
   aggregation::Rows gaps_to_fill(const aggregation::Rows& runs_of_cycle) const;
   bool is_aggregator() const { return number != UINT32_MAX; }

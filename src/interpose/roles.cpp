@@ -127,7 +127,7 @@ int transfer(const Call& call, const Next& next) {
   observe([&](Recorder& recorder) { noted = recorder.before(call); });
   std::optional<int> served;
   if (roles->service) served = serve([&](Service& service) { return service.transfer(call); });
-  const int code = served ? *served : next();
+  const int code = served ? *served : roles->service ? roles->service->pass(call, next) : next();
   observe([&](Recorder& recorder) { recorder.after(call, noted, code == MPI_SUCCESS); });
   return code;
 }
