@@ -130,6 +130,7 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
   }
   if (pieces.empty()) return ballot;
   ballot.least[Ballot::begin] = static_cast<std::int64_t>(pieces.front().offset);
+  ballot.least[Ballot::rows] = ~static_cast<std::int64_t>(pieces.size());
   ballot.least[Ballot::end] = ~static_cast<std::int64_t>(pieces.back().end());
   ballot.sum[Ballot::bytes] = static_cast<std::int64_t>(aggregation::total_bytes(pieces));
   ballot.sum[Ballot::pieces] = static_cast<std::int64_t>(aggregation::total_pieces(pieces));
@@ -233,7 +234,9 @@ Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot
   }
   ++accounting_.schedules;
   last_ = nullptr;
-  auto schedule = negotiate(*team_, pieces, facts, settings_);
+  // A cut at the end of the file makes at most two rows of one.
+  const auto most_rows = static_cast<std::uint64_t>(~ballot.least[Ballot::rows]);
+  auto schedule = negotiate(*team_, pieces, keep ? most_rows : 2 * most_rows, facts, settings_);
   if (!schedule) return tl::make_unexpected(schedule.error());
   Schedule* made = schedule->get();
   last_ = made;
@@ -316,10 +319,7 @@ Status Implementation::direct(Direction direction, Schedule& schedule, const Row
 // One outcome of many.
 Status Implementation::close_call(Direction direction, const Status& mine) {
   const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
-  Ballot ballot;
-  if (!mine) ballot.least[Ballot::failed] = team_->comm().rank();
-  if (team_->reduce(ballot).least[Ballot::failed] == INT64_MAX) return {};
-  return in(mpi::agree(team_->comm(), mine),
+  return in(team_->agree(mine),
             direction == Direction::write ? "collective write" : "collective read", file_.path);
 }
 

@@ -66,8 +66,9 @@ struct Schedule {
   std::uint32_t carrier_rank(std::uint32_t node, std::uint32_t aggregator, const Team& team) const;
 };
 
-// Finds out and decides. COLLECTIVE; the outcome is the same everywhere.
+// Finds out and decides. COLLECTIVE; the outcome is the same everywhere. `most_rows`: of one rank.
 Result<std::unique_ptr<Schedule>> negotiate(Team& team, const aggregation::Rows& pieces,
+                                            std::uint64_t most_rows,
                                             aggregation::CallFacts facts,
                                             const aggregation::Settings& settings);
 

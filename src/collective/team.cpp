@@ -173,6 +173,13 @@ Ballot Team::reduce(const Ballot& mine) {
   return header_->result;
 }
 
+Status Team::agree(const Status& mine) {
+  Ballot ballot;
+  if (!mine) ballot.least[Ballot::failed] = comm_.rank();
+  if (reduce(ballot).least[Ballot::failed] == INT64_MAX) return {};
+  return mpi::agree(comm_, mine);
+}
+
 bool Team::all_given(std::uint64_t number) const {
   for (std::uint32_t r = 0; r < size(); ++r)
     if (slots_[r].given.load(std::memory_order_acquire) < number) return false;

@@ -29,6 +29,7 @@ struct Ballot {
     begin,
     end,
     size,
+    rows,
     shift,
     shift_too = shift + kept_schedules
   };
@@ -65,6 +66,9 @@ class Team {
 
   // COLLECTIVE over all ranks. Sleeps while others are not there yet.
   Ballot reduce(const Ballot& mine);
+
+  // The same as mpi::agree(), without a message where nothing went wrong. COLLECTIVE over all ranks.
+  Status agree(const Status& mine);
 
   // COLLECTIVE over the team. At least so many bytes of shared memory for messages. This rank's outcome.
   Status make_ring(std::uint64_t bytes);
