@@ -139,6 +139,7 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
 
 Outcome Implementation::call(Direction direction, const Request& request, const Status& mine) {
   ++accounting_.calls;
+  team_->set_purpose(direction == Direction::write ? "collective write" : "collective read", file_.path);
   Status checked = mine ? check_request(request, direction) : mine;
   // A rank whose pieces overlap each other reads them by itself: which byte of memory is which is its
   // business.

@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstring>
 
+#include "collective/peers.hpp"
 #include "collective/write_lock.hpp"
 #include "collective_support.hpp"
 
@@ -437,6 +439,35 @@ TEST(CollectiveFaults, AFailureOfTheCallerReachesAll) {
   struct stat status {};
   ASSERT_EQ(::fstat(file.descriptor(), &status), 0);
   EXPECT_EQ(status.st_size, 0);
+}
+
+// Looks until there is something to say; nothing after half a minute.
+std::optional<std::string> look_for_long(Peers& peers) {
+  for (int i = 0; i < 300; ++i) {
+    if (auto lost = peers.look()) return lost;
+    ::usleep(100'000);
+  }
+  return std::nullopt;
+}
+
+TEST(CollectiveFaults, ProcessThatIsGoneIsNoticedAndOneThatIsSlowIsNot) {
+  if (test::rank() != 0) return;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (true) ::pause();
+  }
+  ASSERT_GT(child, 0);
+  Peers peers({{.process = ::getpid(), .rank = 0}, {.process = child, .rank = 5}}, 0);
+  for (int i = 0; i < 15; ++i) {
+    EXPECT_FALSE(peers.look());
+    ::usleep(100'000);
+  }
+  ::kill(child, SIGKILL);
+  const auto lost = look_for_long(peers);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(*lost, fmt::format("rank 5 (process {}) is gone", child));
 }
 
 TEST(CollectiveFaults, SettingsThatDoNotHold) {
