@@ -117,8 +117,7 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
   const auto kind = static_cast<std::int64_t>(direction);
   ballot.least[Ballot::call] = kind;
   ballot.least[Ballot::call_too] = ~kind;
-  if (direction == Direction::read)
-    ballot.least[Ballot::size] = ~static_cast<std::int64_t>(io_.size());
+  if (direction == Direction::read) ballot.least[Ballot::size] = ~static_cast<std::int64_t>(io_.size());
   ballot.known = 0;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     if (!kept_[i].schedule || kept_[i].hash != hash) continue;
@@ -262,9 +261,9 @@ Worker* Implementation::worker(const Schedule& schedule) {
   return &*worker_;
 }
 
-// Until the end of the call nobody else writes through Weir: rank 0 has the lock. All ranks are in the call by
-// now, so who is kept waiting by it waits for none that waits for him. Returns the size of the file; nothing:
-// somebody else is writing.
+// Until the end of the call nobody else writes through Weir: rank 0 has the lock. All ranks are in the call
+// by now, so who is kept waiting by it waits for none that waits for him. Returns the size of the file;
+// nothing: somebody else is writing.
 std::optional<std::uint64_t> Implementation::have_file_alone() {
   const Timed timed(accounting_.of(Phase::negotiate));
   Ballot ballot;
@@ -320,8 +319,8 @@ Status Implementation::direct(Direction direction, Schedule& schedule, const Row
 // One outcome of many.
 Status Implementation::close_call(Direction direction, const Status& mine) {
   const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
-  return in(team_->agree(mine),
-            direction == Direction::write ? "collective write" : "collective read", file_.path);
+  return in(team_->agree(mine), direction == Direction::write ? "collective write" : "collective read",
+            file_.path);
 }
 
 }  // namespace

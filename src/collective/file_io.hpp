@@ -31,9 +31,7 @@ class FileIo {
   Status finish();
 
   // Against who has the file for itself, while something is written.
-  WriteLock share() const {
-    return locks_ ? WriteLock(descriptor_, WriteLock::Kind::shared) : WriteLock();
-  }
+  WriteLock share() const { return locks_ ? WriteLock(descriptor_, WriteLock::Kind::shared) : WriteLock(); }
 
   struct Piece {
     std::uint64_t offset;

@@ -88,7 +88,6 @@ Result<std::vector<Rows>> gather_team(const Team& team, const Rows& mine) {
   return rows_in(all);
 }
 
-
 // The pieces of all ranks, known to the leaders; nothing if they are too many to tell everybody. COLLECTIVE
 // over the leaders.
 std::vector<Rows> gather_all(const Team& team, const std::vector<Rows>& team_rows) {

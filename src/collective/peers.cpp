@@ -34,7 +34,7 @@ Peers::State Peers::state_of(const Watched& watched) {
   if (!text) return State::well;
   const std::size_t name_end = text->rfind(')');
   return name_end != std::string::npos && text->substr(name_end).starts_with(") T") ? State::stopped
-                                                                                     : State::well;
+                                                                                    : State::well;
 }
 
 std::optional<std::string> Peers::look() {

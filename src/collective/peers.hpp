@@ -1,8 +1,8 @@
 // Whether the processes that this rank waits for are still there. An MPI library or its launcher usually ends
 // a job that lost a rank; where they do not, nobody waits for ever.
 //
-// Each rank looks after the next one of its node, so a lost one is seen by somebody who is not. A process that
-// is slow is left alone, however long it takes: only one that is gone, or stopped for as long as
+// Each rank looks after the next one of its node, so a lost one is seen by somebody who is not. A process
+// that is slow is left alone, however long it takes: only one that is gone, or stopped for as long as
 // mpi::patience(), ends the job.
 //
 // Ownership: owns its descriptors. Threads: one at a time. LOCAL.
@@ -32,8 +32,8 @@ class Peers {
   // `peers`: of this node, this rank among them; `mine`: its place.
   Peers(const std::vector<Peer>& peers, std::uint32_t mine);
 
-  // To be called again and again while waiting; costs something once a second. What is wrong, in words, if the
-  // job has to be ended.
+  // To be called again and again while waiting; costs something once a second. What is wrong, in words, if
+  // the job has to be ended.
   std::optional<std::string> look();
 
  private:

@@ -80,8 +80,8 @@ Shares work_out(const Team& team, const std::vector<Rows>& all, const aggregatio
     std::uint64_t mine = 0;
     std::uint64_t total = 0;
     for (std::uint32_t r = 0; r < team.size(); ++r) {
-      const std::uint64_t size = bytes_in(of_team[message.aggregator][r], boundaries[message.cycle],
-                                          boundaries[message.cycle + 1]);
+      const std::uint64_t size =
+          bytes_in(of_team[message.aggregator][r], boundaries[message.cycle], boundaries[message.cycle + 1]);
       if (r < team.rank()) before += size;
       if (r == team.rank()) mine = size;
       total += size;
@@ -246,7 +246,8 @@ Rows Schedule::gaps_to_fill(const Rows& runs_of_cycle) const {
 
 namespace {
 
-// By messages between leaders and aggregators, where pieces are too many for everybody to know them. COLLECTIVE.
+// By messages between leaders and aggregators, where pieces are too many for everybody to know them.
+// COLLECTIVE.
 Shares find_out(const Team& team, const Gathered& gathered, const aggregation::CycleLimits& limits,
                 Schedule& schedule) {
   std::vector<Rows> team_rows = gathered.team;

@@ -68,8 +68,7 @@ struct Schedule {
 
 // Finds out and decides. COLLECTIVE; the outcome is the same everywhere. `most_rows`: of one rank.
 Result<std::unique_ptr<Schedule>> negotiate(Team& team, const aggregation::Rows& pieces,
-                                            std::uint64_t most_rows,
-                                            aggregation::CallFacts facts,
+                                            std::uint64_t most_rows, aggregation::CallFacts facts,
                                             const aggregation::Settings& settings);
 
 }  // namespace weir::collective

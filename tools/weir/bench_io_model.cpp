@@ -39,8 +39,7 @@ std::uint64_t pieces_by_node(const std::vector<Rows>& rows, const aggregation::N
 
 aggregation::CallFacts facts_of(const std::vector<Rows>& rows, const aggregation::Nodes& nodes, bool reading,
                                 bool may_fill) {
-  aggregation::CallFacts facts{
-      .begin = UINT64_MAX, .reading = reading, .may_fill = may_fill && !reading};
+  aggregation::CallFacts facts{.begin = UINT64_MAX, .reading = reading, .may_fill = may_fill && !reading};
   for (const Rows& mine : rows) {
     if (mine.empty()) continue;
     facts.begin = std::min(facts.begin, mine.front().offset);
