@@ -118,8 +118,10 @@ Rows merged(std::span<const RowIndex> sources, std::uint64_t begin, std::uint64_
   return builder.take();
 }
 
-Rows with_small_gaps_filled(std::span<const Row> runs, std::uint64_t gap) {
+Filled fill_small_gaps(std::span<const Row> runs, std::uint64_t gap,
+                       const std::function<bool(const Piece&)>& may) {
   RowBuilder builder;
+  RowBuilder gaps;
   Cursor cursor(runs);
   std::uint64_t from = 0;
   std::uint64_t to = 0;
@@ -127,8 +129,10 @@ Rows with_small_gaps_filled(std::span<const Row> runs, std::uint64_t gap) {
   std::uint64_t filled = 0;  // and that are not
   for (; !cursor.done(); cursor.advance(cursor.piece().length)) {
     const Piece piece = cursor.piece();
-    if (data > 0 && piece.offset - to <= gap && filled + piece.offset - to <= data) {
-      filled += piece.offset - to;
+    const Piece between{.offset = to, .length = piece.offset - to};
+    if (data > 0 && between.length <= gap && filled + between.length <= data && (!may || may(between))) {
+      filled += between.length;
+      gaps.add(between.offset, between.length);
     } else {
       builder.add(from, to - from);
       from = piece.offset;
@@ -138,7 +142,13 @@ Rows with_small_gaps_filled(std::span<const Row> runs, std::uint64_t gap) {
     data += piece.length;
   }
   builder.add(from, to - from);
-  return builder.take();
+  return {.runs = builder.take(), .gaps = gaps.take()};
+}
+
+Filled fill_nobodys_gaps(std::span<const Row> runs, const RowIndex& taken) {
+  return fill_small_gaps(runs, small_gap, [&](const Piece& gap) {
+    return taken.bytes_before(gap.offset + gap.length) == taken.bytes_before(gap.offset);
+  });
 }
 
 }  // namespace weir::aggregation

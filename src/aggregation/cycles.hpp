@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,8 +30,17 @@ Status check(std::span<const std::uint64_t> boundaries, std::span<const RowIndex
 // The bytes of the sources within [begin, end), each once: runs without neighbours.
 Rows merged(std::span<const RowIndex> sources, std::uint64_t begin, std::uint64_t end);
 
-// The same with gaps of up to `gap` bytes filled, as long as no run doubles by it: for reading, where a gap
-// costs less than a request.
-Rows with_small_gaps_filled(std::span<const Row> runs, std::uint64_t gap);
+// Runs with the gaps of up to `gap` bytes between them filled, as long as no run doubles by it: a small gap
+// costs less than a request. `may`: whether a gap is one to be filled; without it all are.
+struct Filled {
+  Rows runs;
+  Rows gaps;  // those that were filled
+};
+Filled fill_small_gaps(std::span<const Row> runs, std::uint64_t gap,
+                       const std::function<bool(const Piece&)>& may = {});
+
+inline constexpr std::uint64_t small_gap = 4096;
+// The same of small gaps that nobody writes: `taken` is what anybody writes.
+Filled fill_nobodys_gaps(std::span<const Row> runs, const RowIndex& taken);
 
 }  // namespace weir::aggregation

@@ -40,16 +40,33 @@ std::vector<std::uint32_t> segment_groups(const Nodes& nodes, std::uint32_t grou
   return group_of;
 }
 
+namespace {
+
+// A visit to a local file costs as much as copying about so many bytes: a system call, and for a write also
+// what the file system does for pages that it covers in part.
+constexpr std::uint64_t local_read = 4096;
+constexpr std::uint64_t local_write = 16U << 10U;
+
+std::uint64_t mean_piece(const CallFacts& facts) {
+  return facts.bytes / std::max<std::uint64_t>(facts.pieces, 1);
+}
+
+// Pieces of a size that is worth gathering only if that leaves far fewer of them.
+bool is_medium(const CallFacts& facts) {
+  return !facts.shared_locks && !facts.reading && mean_piece(facts) >= local_read &&
+         mean_piece(facts) < local_write;
+}
+
+}  // namespace
+
 bool needs_node_pieces(const CallFacts& facts, const Nodes& nodes, const Settings& settings) {
-  return settings.algorithm == Algorithm::automatic && settings.ranks.empty() && nodes.count > 1 &&
-         facts.bytes > 0 &&
-         facts.bytes / std::max<std::uint64_t>(facts.pieces, 1) < large_request(facts, settings);
+  return settings.algorithm == Algorithm::automatic && settings.ranks.empty() && facts.bytes > 0 &&
+         (nodes.count > 1 ? mean_piece(facts) < large_request(facts, settings) : is_medium(facts));
 }
 
 std::uint64_t large_request(const CallFacts& facts, const Settings& settings) {
-  constexpr std::uint64_t local = 4096;  // a system call costs as much as copying about so many bytes
   constexpr std::uint64_t shared_read = 64U << 10U;
-  if (!facts.shared_locks) return local;
+  if (!facts.shared_locks) return facts.reading ? local_read : local_write;
   return facts.reading ? shared_read : std::max<std::uint64_t>(settings.striping.unit, 1U << 20U);
 }
 
@@ -64,14 +81,21 @@ Choice choose(const CallFacts& facts, const Nodes& nodes, const Settings& settin
   if (settings.algorithm != Algorithm::automatic) return {settings.algorithm, "asked for"};
   if (!settings.ranks.empty()) return {Algorithm::two_phase, "aggregators are given"};
   const std::uint64_t large = large_request(facts, settings);
-  const std::uint64_t mean = facts.bytes / std::max<std::uint64_t>(facts.pieces, 1);
+  const std::uint64_t mean = mean_piece(facts);
   if (mean >= large)
     return {Algorithm::direct,
             fmt::format("pieces of {} are large enough to go straight to the file", format_bytes(mean))};
+  if (is_medium(facts)) {
+    // Gathering copies every byte once more.
+    const std::uint64_t gathered = facts.node_pieces == 0 ? facts.pieces : facts.node_pieces;
+    if (gathered >= facts.pieces || facts.pieces - gathered <= facts.bytes / local_write)
+      return {Algorithm::direct,
+              fmt::format("pieces of {} would not become much larger within a node", format_bytes(mean))};
+  }
   if (nodes.count == 1)
     return {Algorithm::two_phase, fmt::format("pieces of {} are gathered in the node", format_bytes(mean))};
   const std::uint64_t in_node = facts.node_pieces == 0 ? mean : facts.bytes / facts.node_pieces;
-  if (in_node >= large)
+  if (in_node >= (facts.shared_locks ? large : local_read))
     return {Algorithm::segmented, fmt::format("pieces of {} become {} when each node gathers its own",
                                               format_bytes(mean), format_bytes(in_node))};
   return {Algorithm::two_phase,
@@ -145,6 +169,15 @@ Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& sett
   decision.steps = Steps::of(static_cast<std::uint32_t>(decision.aggregators.size()),
                              settings.striping.known() ? settings.striping.factor : 1, settings.requests);
   return decision;
+}
+
+Piece blocks_to_ask_for(const CallFacts& writes, std::uint64_t allocated) {
+  constexpr std::uint64_t least = 256U << 10U;  // below, asking costs more than it saves
+  const std::uint64_t begin = std::max(writes.begin, allocated);
+  if (writes.end < least || begin > writes.end - least) return {};
+  const std::uint64_t whole = writes.end - writes.begin;
+  if (writes.bytes < whole - whole / 8) return {};  // blocks of large holes would be lost
+  return {.offset = begin, .length = writes.end - begin};
 }
 
 Status check(const Decision& decision, const Nodes& nodes) {

@@ -27,10 +27,12 @@ struct CallFacts {
   std::uint64_t bytes = 0;        // in total
   std::uint64_t pieces = 0;       // in total
   std::uint64_t most_pieces = 0;  // of one rank
-  std::uint64_t node_pieces = 0;  // in total, if each node gathered its own first; 0: not known
+  std::uint64_t node_pieces =
+      0;  // in total, if each node gathered its own first and filled gaps where it may; 0: not known
   bool shared_locks =
       false;  // the file system locks parts of a file for one node at a time (Lustre, GPFS, ...)
   bool reading = false;
+  bool may_fill = false;  // aggregators may write small gaps that nobody writes back as they were
 };
 
 struct Decision {
@@ -51,6 +53,10 @@ std::uint64_t large_request(const CallFacts& facts, const Settings& settings);
 bool needs_node_pieces(const CallFacts& facts, const Nodes& nodes, const Settings& settings);
 
 Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& settings);
+
+// The part of a file whose blocks are worth asking for at once before it is written: where little is left
+// out. Empty: none. `writes`: of all ranks, or of one; `allocated`: up to there the file has its blocks.
+Piece blocks_to_ask_for(const CallFacts& writes, std::uint64_t allocated);
 Status check(const Decision& decision, const Nodes& nodes);
 
 // Dynamic segmentation: consecutive ranks of a node form `groups` groups (never fewer than nodes, so that no

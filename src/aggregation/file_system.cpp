@@ -16,6 +16,7 @@ namespace weir::aggregation {
 namespace {
 
 constexpr std::uint64_t lustre_magic = 0x0BD00BD0;
+constexpr std::uint64_t ext4_magic = 0xEF53;
 constexpr const char* attribute_name = "lustre.lov";
 
 bool is_shared(std::uint64_t magic) {
@@ -41,6 +42,7 @@ FileSystemFacts ask_file_system(int descriptor) {
   const auto magic = static_cast<std::uint64_t>(system.f_type) & 0xFFFFFFFFU;
   facts.lustre = magic == lustre_magic;
   facts.shared_locks = is_shared(magic);
+  facts.early_blocks = magic == ext4_magic;  // where it was measured; tmpfs, for one, would lose by it
   if (!facts.lustre) return facts;
   const ssize_t size = ::fgetxattr(descriptor, attribute_name, nullptr, 0);
   if (size <= 0) return facts;

@@ -15,6 +15,7 @@ namespace weir::aggregation {
 struct FileSystemFacts {
   bool lustre = false;
   bool shared_locks = false;  // Lustre, GPFS, BeeGFS, NFS, ...: several nodes share it
+  bool early_blocks = false;  // blocks of a file cost less when they are asked for at once, before data comes
   Striping striping = {};     // unknown where the file system does not say
 };
 

@@ -115,8 +115,8 @@ Status set_ranks(Settings& settings, const std::string& text) {
   return {};
 }
 
-const std::array<Declaration, 11>& declarations() {
-  static const std::array<Declaration, 11> all = {{
+const std::array<Declaration, 13>& declarations() {
+  static const std::array<Declaration, 13> all = {{
       {{"weir_two_phase", "WEIR_TWO_PHASE", "T, N (without two-phase I/O), S (segmented) or auto"},
        set_algorithm},
       {{"weir_agg", "WEIR_AGG", "1: order of aggregators that knows the striping"},
@@ -133,6 +133,11 @@ const std::array<Declaration, 11>& declarations() {
       {{"striping_factor", "WEIR_STRIPING_FACTOR", "number of storage targets"}, set_factor},
       {{"weir_domains", "WEIR_DOMAINS", "file domains: automatic, even, aligned or cyclic"}, set_domains},
       {{"weir_aggregators", "WEIR_AGGREGATORS", "the aggregators by rank: 0,4,8"}, set_ranks},
+      {{"weir_fill", "WEIR_FILL", "0: small holes between pieces are never written, not even as they were"},
+       set_truth<&Settings::fill>},
+      {{"weir_allocate", "WEIR_ALLOCATE",
+        "0: blocks of a growing file are not asked for before they are written"},
+       set_truth<&Settings::allocate>},
       {{"weir_team", "WEIR_TEAM", "take so many ranks for a node, to try things on one machine"},
        set_number<&Settings::team>},
   }};

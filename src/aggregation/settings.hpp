@@ -40,7 +40,9 @@ struct Settings {
   std::uint64_t buffer = 0;       // bytes that an aggregator takes in one cycle; 0: as many as suit
   Striping striping = {};         // unit 0: ask the file
   std::vector<std::uint32_t> ranks =
-      {};  // the aggregators by rank, in serving order, as a plan chose them; empty: chosen here
+      {};            // the aggregators by rank, in serving order, as a plan chose them; empty: chosen here
+  bool fill = true;  // small holes may be written back as they were, where nobody can be writing there
+  bool allocate = true;  // blocks for what a call appends may be asked for at once
   std::uint32_t team =
       0;  // pretend that so many ranks of a node are a node of their own; 0: nodes as they are
   bool operator==(const Settings&) const = default;

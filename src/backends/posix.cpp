@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "aggregation/file_system.hpp"
 #include "backends/raw.hpp"
@@ -59,8 +60,16 @@ collective::Request request_of(const RawLayout& layout, const Place& place,
   return {.file = file.take(), .memory = memory.take()};
 }
 
-aggregation::Settings settings_of(const Options& options) {
-  aggregation::Settings settings;
+Result<aggregation::Settings> settings_of(const Options& options) {
+  // Lists are understood where hints are; commas stand between options already.
+  std::string aggregators = options.text("aggregators");
+  std::replace(aggregators.begin(), aggregators.end(), '+', ',');
+  const auto said = [&](std::string_view name) -> std::optional<std::string> {
+    if (name == "weir_aggregators") return aggregators;
+    if (name == "weir_domains") return options.text("domains");
+    return std::nullopt;
+  };
+  WEIR_ASSIGN(aggregation::Settings settings, aggregation::read_settings(said, {}));
   const std::string& way = options.text("collective");
   settings.algorithm = way == "two-phase"   ? aggregation::Algorithm::two_phase
                        : way == "segmented" ? aggregation::Algorithm::segmented
@@ -135,10 +144,12 @@ class PosixInput final : public Input {
 };
 
 Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
+  // Options are the same on all ranks.
+  WEIR_ASSIGN(const aggregation::Settings settings, settings_of(spec.options));
   // Rank 0 creates, the others open what it made: on a parallel file system one creation, not one per rank.
   Result<Descriptor> file = Descriptor();
   if (spec.comm.rank() == 0) {
-    const auto striped = aggregation::create_striped(spec.path, settings_of(spec.options).striping);
+    const auto striped = aggregation::create_striped(spec.path, settings.striping);
     file = striped ? open_file(spec.path, O_CREAT | O_TRUNC | O_RDWR)
                    : Result<Descriptor>(tl::make_unexpected(striped.error()));
   }
@@ -154,8 +165,7 @@ Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
   } else {
     WEIR_TRY(mpi::agree(spec.comm, file ? Status() : Status(tl::make_unexpected(file.error()))));
     WEIR_ASSIGN(together, collective::Collective::create(
-                              spec.comm, {.descriptor = mine.get(), .path = spec.path.string()},
-                              settings_of(spec.options)));
+                              spec.comm, {.descriptor = mine.get(), .path = spec.path.string()}, settings));
   }
   return std::make_unique<PosixOutput>(spec, std::move(mine), std::move(together));
 }
@@ -208,6 +218,16 @@ Entry posix_entry() {
                    .help = "collective: number of aggregators; 0: as many as suit",
                    .least = 0,
                    .most = INT32_MAX},
+                  {.name = "aggregators",
+                   .kind = Option::Kind::text,
+                   .fallback = "",
+                   .help =
+                       "collective: which writers touch the file, in serving order: 0+2+4; empty: chosen"},
+                  {.name = "domains",
+                   .kind = Option::Kind::word,
+                   .fallback = "automatic",
+                   .help = "collective: how the file is dealt to aggregators",
+                   .words = {"automatic", "even", "aligned", "cyclic"}},
                   {.name = "cb_buffer_size",
                    .kind = Option::Kind::bytes,
                    .fallback = "0",

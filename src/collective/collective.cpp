@@ -1,8 +1,8 @@
 #include "collective/collective.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -32,19 +32,26 @@ Status check_request(const Request& request, Direction direction) {
   return {};
 }
 
-std::uint64_t file_size(int descriptor) {
-  struct stat status {};
-  return ::fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+// What the file and its file system allow, the same on all ranks.
+struct FileTraits {
+  bool shared_locks = false;
+  bool may_fill = false;
+  bool early_blocks = false;
+};
+
+bool is_readable_and_writable(int descriptor) {
+  return (::fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDWR;
 }
 
 class Implementation final : public Collective {
  public:
-  Implementation(std::unique_ptr<Team> team, OpenFile file, aggregation::Settings settings, bool shared_locks)
+  Implementation(std::unique_ptr<Team> team, OpenFile file, aggregation::Settings settings,
+                 const FileTraits& traits)
       : team_(std::move(team)),
         file_(std::move(file)),
         settings_(std::move(settings)),
-        shared_locks_(shared_locks),
-        io_(file_.descriptor, file_.path),
+        traits_(traits),
+        io_(file_.descriptor, file_.path, !traits.shared_locks),
         cycle_io_(io_),
         tokens_(*team_) {}
 
@@ -60,6 +67,7 @@ class Implementation final : public Collective {
   const aggregation::Decision* last_decision() const override {
     return last_ == nullptr ? nullptr : &last_->decision;
   }
+  bool locks() const override { return !traits_.shared_locks; }
 
  private:
   struct Kept {
@@ -74,17 +82,20 @@ class Implementation final : public Collective {
 
   Outcome call(Direction direction, const Request& request, const Status& mine);
   Ballot opening(Direction direction, const Rows& pieces, const Status& mine, std::uint64_t hash) const;
-  Result<Agreed> schedule_for(const Ballot& ballot, const Rows& pieces, std::uint64_t hash, bool keep,
-                              Direction direction);
+  aggregation::CallFacts facts_of(const Ballot& ballot, Direction direction) const;
+  Result<Agreed> schedule_for(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
+                              std::uint64_t hash, bool keep);
+  void ask_for_blocks(const aggregation::CallFacts& facts, const Rows& pieces, bool direct);
   Status carry_out(Direction direction, const Agreed& agreed, const Rows& pieces, const MemoryStream& memory);
   Status direct(Direction direction, Schedule& schedule, const Rows& pieces, const MemoryStream& memory);
   Status close_call(Direction direction, const Status& mine);
+  std::optional<std::uint64_t> have_file_alone();
   Worker* worker(const Schedule& schedule);
 
   std::unique_ptr<Team> team_;
   OpenFile file_;
   aggregation::Settings settings_;
-  bool shared_locks_;
+  FileTraits traits_;
   FileIo io_;
   CycleIo cycle_io_;
   TokenRing tokens_;
@@ -94,6 +105,7 @@ class Implementation final : public Collective {
   std::unique_ptr<Schedule> passing_;  // of a call whose pieces are not worth keeping
   const Schedule* last_ = nullptr;
   std::uint64_t messages_so_far_ = 0;
+  std::optional<WriteLock> alone_;  // rank 0, in calls that fill gaps
   Accounting accounting_;
   std::optional<Worker> worker_;  // last: it uses the above
 };
@@ -105,8 +117,7 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
   const auto kind = static_cast<std::int64_t>(direction);
   ballot.least[Ballot::call] = kind;
   ballot.least[Ballot::call_too] = ~kind;
-  if (direction == Direction::read)
-    ballot.least[Ballot::size] = ~static_cast<std::int64_t>(file_size(file_.descriptor));
+  if (direction == Direction::read) ballot.least[Ballot::size] = ~static_cast<std::int64_t>(io_.size());
   ballot.known = 0;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     if (!kept_[i].schedule || kept_[i].hash != hash) continue;
@@ -118,6 +129,7 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
   }
   if (pieces.empty()) return ballot;
   ballot.least[Ballot::begin] = static_cast<std::int64_t>(pieces.front().offset);
+  ballot.least[Ballot::rows] = ~static_cast<std::int64_t>(pieces.size());
   ballot.least[Ballot::end] = ~static_cast<std::int64_t>(pieces.back().end());
   ballot.sum[Ballot::bytes] = static_cast<std::int64_t>(aggregation::total_bytes(pieces));
   ballot.sum[Ballot::pieces] = static_cast<std::int64_t>(aggregation::total_pieces(pieces));
@@ -126,6 +138,7 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
 
 Outcome Implementation::call(Direction direction, const Request& request, const Status& mine) {
   ++accounting_.calls;
+  team_->set_purpose(direction == Direction::write ? "collective write" : "collective read", file_.path);
   Status checked = mine ? check_request(request, direction) : mine;
   // A rank whose pieces overlap each other reads them by itself: which byte of memory is which is its
   // business.
@@ -136,6 +149,7 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
 
   Result<Agreed> agreed = Agreed{};
   std::uint64_t size = UINT64_MAX;
+  aggregation::CallFacts facts;
   {
     const Timed timed(accounting_.of(Phase::negotiate));
     const Ballot ballot = team_->reduce(opening(direction, pieces, checked, hash));
@@ -148,16 +162,16 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
       return {.status = in(Status(fail(ErrorCode::disagreement, "some ranks read and others write")),
                            "collective I/O", file_.path)};
     if (direction == Direction::read) size = static_cast<std::uint64_t>(~ballot.least[Ballot::size]);
-    const auto end =
-        ballot.least[Ballot::end] == INT64_MAX ? 0 : static_cast<std::uint64_t>(~ballot.least[Ballot::end]);
-    const auto begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]);
-    const bool cut = end > size;
+    facts = facts_of(ballot, direction);
+    const bool cut = facts.end > size;
     if (cut) pieces = clip(pieces, 0, size);
-    if (begin < std::min(end, size)) agreed = schedule_for(ballot, pieces, hash, !cut, direction);
+    if (facts.begin < std::min(facts.end, size)) agreed = schedule_for(ballot, facts, pieces, hash, !cut);
   }
   if (!agreed)
     return {.status = in(Status(tl::make_unexpected(agreed.error())), "collective I/O", file_.path)};
 
+  if (traits_.early_blocks && agreed->schedule != nullptr && direction == Direction::write)
+    ask_for_blocks(facts, pieces, agreed->schedule->decision.algorithm == Algorithm::direct);
   const MemoryStream memory(request.memory);
   Status status;
   std::uint64_t bytes = aggregation::total_bytes(pieces);
@@ -172,15 +186,44 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
     if (status) status = carried;
   }
   status = close_call(direction, status);
+  alone_.reset();
   if (status) accounting_.bytes += bytes;
   accounting_.requests = io_.requests();
   accounting_.file_bytes = io_.bytes();
   return {.status = std::move(status), .bytes = bytes};
 }
 
-Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot, const Rows& pieces,
-                                                            std::uint64_t hash, bool keep,
-                                                            Direction direction) {
+aggregation::CallFacts Implementation::facts_of(const Ballot& ballot, Direction direction) const {
+  const std::int64_t end = ballot.least[Ballot::end];
+  return {.begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]),
+          .end = end == INT64_MAX ? 0 : static_cast<std::uint64_t>(~end),
+          .bytes = static_cast<std::uint64_t>(ballot.sum[Ballot::bytes]),
+          .pieces = static_cast<std::uint64_t>(ballot.sum[Ballot::pieces]),
+          .shared_locks = traits_.shared_locks,
+          .reading = direction == Direction::read,
+          .may_fill = traits_.may_fill && direction == Direction::write};
+}
+
+// One rank asks for the blocks of a call that leaves little out; else each for its own, if it writes them.
+void Implementation::ask_for_blocks(const aggregation::CallFacts& facts, const Rows& pieces, bool direct) {
+  const Timed timed(accounting_.of(Phase::write));
+  const auto ask = [&](const aggregation::CallFacts& writes) {
+    const aggregation::Piece blocks = blocks_to_ask_for(writes, io_.allocated());
+    if (blocks.length > 0) io_.ask_for_blocks(blocks.offset, blocks.length);
+  };
+  if (blocks_to_ask_for(facts, 0).length > 0) {
+    if (team_->comm().rank() == 0) ask(facts);
+  } else if (direct && !pieces.empty()) {
+    ask({.begin = pieces.front().offset,
+         .end = pieces.back().end(),
+         .bytes = aggregation::total_bytes(pieces)});
+  }
+}
+
+Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot,
+                                                            const aggregation::CallFacts& facts,
+                                                            const Rows& pieces, std::uint64_t hash,
+                                                            bool keep) {
   for (std::size_t i = 0; keep && i < kept_.size(); ++i) {
     const std::int64_t shift = ballot.least[Ballot::shift + i];
     if ((ballot.known >> i & 1U) == 0 || shift != ~ballot.least[Ballot::shift_too + i]) continue;
@@ -190,14 +233,10 @@ Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot
     return Agreed{&schedule, shift};
   }
   ++accounting_.schedules;
-  const aggregation::CallFacts facts{.begin = static_cast<std::uint64_t>(ballot.least[Ballot::begin]),
-                                     .end = static_cast<std::uint64_t>(~ballot.least[Ballot::end]),
-                                     .bytes = static_cast<std::uint64_t>(ballot.sum[Ballot::bytes]),
-                                     .pieces = static_cast<std::uint64_t>(ballot.sum[Ballot::pieces]),
-                                     .shared_locks = shared_locks_,
-                                     .reading = direction == Direction::read};
   last_ = nullptr;
-  auto schedule = negotiate(*team_, pieces, facts, settings_);
+  // A cut at the end of the file makes at most two rows of one.
+  const auto most_rows = static_cast<std::uint64_t>(~ballot.least[Ballot::rows]);
+  auto schedule = negotiate(*team_, pieces, keep ? most_rows : 2 * most_rows, facts, settings_);
   if (!schedule) return tl::make_unexpected(schedule.error());
   Schedule* made = schedule->get();
   last_ = made;
@@ -222,6 +261,21 @@ Worker* Implementation::worker(const Schedule& schedule) {
   return &*worker_;
 }
 
+// Until the end of the call nobody else writes through Weir: rank 0 has the lock. All ranks are in the call
+// by now, so who is kept waiting by it waits for none that waits for him. Returns the size of the file;
+// nothing: somebody else is writing.
+std::optional<std::uint64_t> Implementation::have_file_alone() {
+  const Timed timed(accounting_.of(Phase::negotiate));
+  Ballot ballot;
+  if (team_->comm().rank() == 0) {
+    alone_.emplace(file_.descriptor, WriteLock::Kind::exclusive);
+    if (alone_->held()) ballot.least[Ballot::size] = static_cast<std::int64_t>(io_.size());
+  }
+  const std::int64_t size = team_->reduce(ballot).least[Ballot::size];
+  if (size == INT64_MAX) return std::nullopt;
+  return static_cast<std::uint64_t>(size);
+}
+
 Status Implementation::carry_out(Direction direction, const Agreed& agreed, const Rows& pieces,
                                  const MemoryStream& memory) {
   Schedule& schedule = *agreed.schedule;
@@ -233,7 +287,9 @@ Status Implementation::carry_out(Direction direction, const Agreed& agreed, cons
                             .buffers = buffers_,
                             .worker = worker(schedule),
                             .accounting = accounting_};
-  Exchange exchange(tools, schedule, memory, messages_so_far_, agreed.shift);
+  const Terms terms{.shift = agreed.shift,
+                    .zeros_from = schedule.fill ? have_file_alone() : std::optional<std::uint64_t>()};
+  Exchange exchange(tools, schedule, memory, messages_so_far_, terms);
   messages_so_far_ += schedule.messages.size();
   return direction == Direction::write ? exchange.write() : exchange.read();
 }
@@ -252,6 +308,7 @@ Status Implementation::direct(Direction direction, Schedule& schedule, const Row
   Status status;
   {
     const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
+    const WriteLock lock = direction == Direction::write && !pieces.empty() ? io_.share() : WriteLock();
     status = guarded([&] { return transfer(io_, direction, pieces, memory); });
   }
   tokens_.pass(0);
@@ -262,11 +319,8 @@ Status Implementation::direct(Direction direction, Schedule& schedule, const Row
 // One outcome of many.
 Status Implementation::close_call(Direction direction, const Status& mine) {
   const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
-  Ballot ballot;
-  if (!mine) ballot.least[Ballot::failed] = team_->comm().rank();
-  if (team_->reduce(ballot).least[Ballot::failed] == INT64_MAX) return {};
-  return in(mpi::agree(team_->comm(), mine),
-            direction == Direction::write ? "collective write" : "collective read", file_.path);
+  return in(team_->agree(mine), direction == Direction::write ? "collective write" : "collective read",
+            file_.path);
 }
 
 }  // namespace
@@ -277,10 +331,11 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   WEIR_TRY(mpi::agree(comm, in(check(used), "settings of collective I/O", file.path)));
   WEIR_TRY(mpi::same_everywhere(
       comm,
-      fmt::format("{} agg={} rr={} req={} cb_nodes={} buffer={} striping={}x{} ranks={} team={} domains={}",
+      fmt::format("{} agg={} rr={} req={} cb_nodes={} buffer={} striping={}x{} ranks={} team={} domains={} "
+                  "fill={} allocate={}",
                   to_string(used.algorithm), used.striping_aware, used.round_robin, used.requests,
                   used.aggregators, used.buffer, used.striping.unit, used.striping.factor,
-                  fmt::join(used.ranks, ","), used.team, to_string(used.domains)),
+                  fmt::join(used.ranks, ","), used.team, to_string(used.domains), used.fill, used.allocate),
       "the settings of collective I/O"));
   auto team = Team::create(comm, used.team);
   if (!team) return tl::make_unexpected(team.error());
@@ -290,14 +345,18 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   // One rank's word counts: nodes may see attributes of a new file at different times.
   const aggregation::FileSystemFacts facts =
       comm.rank() == 0 ? aggregation::ask_file_system(file.descriptor) : aggregation::FileSystemFacts{};
-  std::array<std::uint64_t, 3> word = {facts.shared_locks ? 1U : 0U, facts.striping.unit,
-                                       facts.striping.factor};
+  std::array<std::uint64_t, 4> word = {facts.shared_locks ? 1U : 0U, facts.striping.unit,
+                                       facts.striping.factor, facts.early_blocks ? 1U : 0U};
   comm.broadcast_bytes(reinterpret_cast<std::byte*>(word.data()), sizeof word, 0);
   if (used.buffer == 0) used.buffer = aggregation::suitable_buffer(word[0] != 0);
   if (!used.striping.known() && word[1] > 0)
     used.striping = {.unit = word[1], .factor = static_cast<std::uint32_t>(word[2])};
+  const bool both_ways = comm.min(is_readable_and_writable(file.descriptor) ? 1 : 0) == 1;
+  const FileTraits traits{.shared_locks = word[0] != 0,
+                          .may_fill = used.fill && both_ways && word[0] == 0,
+                          .early_blocks = used.allocate && word[3] != 0};
   return std::unique_ptr<Collective>(
-      std::make_unique<Implementation>(std::move(*team), std::move(file), std::move(used), word[0] != 0));
+      std::make_unique<Implementation>(std::move(*team), std::move(file), std::move(used), traits));
 }
 
 }  // namespace weir::collective

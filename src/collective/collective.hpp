@@ -59,6 +59,8 @@ class Collective {
   virtual const aggregation::Settings& settings() const = 0;  // as they are used: striping filled in
   virtual const aggregation::Decision* last_decision()
       const = 0;  // of the last call; nullptr before the first
+  // Whether who writes to the file by other means has to hold a shared lock meanwhile: see write_lock.hpp.
+  virtual bool locks() const = 0;
 };
 
 }  // namespace weir::collective

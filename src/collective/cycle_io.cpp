@@ -18,6 +18,8 @@ struct CycleIo::Window {
   std::uint64_t end;
   std::uint64_t shift;  // added to offsets, modulo 2^64
   const Rows& runs;
+  const Rows& gaps;  // to be filled
+  std::optional<std::uint64_t> zeros_from;
   std::uint64_t bytes = 0;
   std::uint64_t pieces = 0;
   std::uint32_t sources = 0;  // with data
@@ -65,7 +67,6 @@ class Locator {
 
 constexpr std::uint64_t worth_no_copy =
     2048;  // mean size of pieces from which on the kernel gathers them itself
-constexpr std::uint64_t small_gap = 4096;
 
 }  // namespace
 
@@ -79,7 +80,7 @@ std::byte* CycleIo::scratch(std::uint64_t bytes) {
 }
 
 Status CycleIo::run(FileIo::Direction direction, Schedule& schedule, std::uint32_t cycle,
-                    std::span<std::byte* const> parts, std::int64_t shift) {
+                    std::span<std::byte* const> parts, const Terms& terms) {
   const auto& boundaries = schedule.boundaries[schedule.number];
   Rows& runs = schedule.runs[cycle];
   if (runs.empty()) {
@@ -87,13 +88,16 @@ Status CycleIo::run(FileIo::Direction direction, Schedule& schedule, std::uint32
     for (const Source& source : schedule.sources)
       rows.emplace_back(clip(source.rows.rows(), boundaries[cycle], boundaries[cycle + 1]));
     runs = merged(rows, boundaries[cycle], boundaries[cycle + 1]);
+    if (schedule.fill) schedule.gaps[cycle] = schedule.gaps_to_fill(runs);
   }
   Window window{.schedule = schedule,
                 .parts = parts,
                 .begin = boundaries[cycle],
                 .end = boundaries[cycle + 1],
-                .shift = static_cast<std::uint64_t>(shift),
-                .runs = runs};
+                .shift = static_cast<std::uint64_t>(terms.shift),
+                .runs = runs,
+                .gaps = schedule.gaps[cycle],
+                .zeros_from = terms.zeros_from};
   for (const Source& source : schedule.sources) {
     const std::uint64_t bytes = source.rows.bytes_before(window.end) - source.rows.bytes_before(window.begin);
     if (bytes == 0) continue;
@@ -108,21 +112,50 @@ Status CycleIo::run(FileIo::Direction direction, Schedule& schedule, std::uint32
 }
 
 Status CycleIo::in_pieces(FileIo::Direction direction, const Window& window) {
-  struct Item {
-    std::uint64_t offset;
-    std::uint64_t length;
-    std::byte* memory;
-  };
-  std::vector<Item> items;
+  std::vector<FileIo::Piece> pieces;
   for (std::size_t s = 0; s < window.parts.size(); ++s)
     window.for_each_piece(s, [&](const Piece& piece, std::byte* memory) {
-      items.push_back({piece.offset, piece.length, memory});
+      pieces.push_back({piece.offset + window.shift, piece.length, memory});
     });
   if (window.sources > 1)
-    std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.offset < b.offset; });
+    std::sort(pieces.begin(), pieces.end(),
+              [](const FileIo::Piece& a, const FileIo::Piece& b) { return a.offset < b.offset; });
+  if (direction == FileIo::Direction::write) return write(pieces, window);
   file_.begin(direction);
-  for (const Item& item : items) WEIR_TRY(file_.add(item.offset + window.shift, item.memory, item.length));
+  for (const FileIo::Piece& piece : pieces) WEIR_TRY(file_.add(piece.offset, piece.memory, piece.length));
   return file_.finish();
+}
+
+// Stretches with gaps to be filled are written one by one, what is between them together.
+Status CycleIo::write(std::span<const FileIo::Piece> pieces, const Window& window) {
+  const WriteLock lock = window.zeros_from ? WriteLock() : file_.share();
+  const auto end = [&](std::size_t i) { return pieces[i].offset + pieces[i].length; };
+  const auto plainly = [&](std::size_t first, std::size_t last) -> Status {
+    file_.begin(FileIo::Direction::write);
+    for (std::size_t i = first; i < last; ++i)
+      WEIR_TRY(file_.add(pieces[i].offset, pieces[i].memory, pieces[i].length));
+    return file_.finish();
+  };
+  if (!window.zeros_from) return plainly(0, pieces.size());
+  std::size_t written = 0;
+  Cursor gap(window.gaps);
+  for (std::size_t first = 0; first < pieces.size() && !gap.done();) {
+    std::size_t last = first + 1;
+    bool filled = false;
+    for (; last < pieces.size(); ++last) {
+      const bool fills = !gap.done() && gap.piece().offset + window.shift == end(last - 1);
+      if (!fills && end(last - 1) != pieces[last].offset) break;
+      if (fills) gap.advance(gap.piece().length);
+      filled = filled || fills;
+    }
+    if (filled) {
+      WEIR_TRY(plainly(written, first));
+      WEIR_TRY(file_.rewrite(pieces.subspan(first, last - first), *window.zeros_from));
+      written = last;
+    }
+    first = last;
+  }
+  return plainly(written, pieces.size());
 }
 
 Status CycleIo::write_sorted(const Window& window) {
@@ -133,17 +166,17 @@ Status CycleIo::write_sorted(const Window& window) {
       std::memcpy(buffer + locator.position(piece.offset), memory, piece.length);
     });
   }
-  file_.begin(FileIo::Direction::write);
+  std::vector<FileIo::Piece> pieces;
   for (Cursor cursor(window.runs); !cursor.done();) {
     const Piece run = cursor.piece();
-    WEIR_TRY(file_.add(run.offset + window.shift, buffer + cursor.passed(), run.length));
+    pieces.push_back({run.offset + window.shift, run.length, buffer + cursor.passed()});
     cursor.advance(run.length);
   }
-  return file_.finish();
+  return write(pieces, window);
 }
 
 Status CycleIo::read_sorted(const Window& window) {
-  const Rows runs = with_small_gaps_filled(window.runs, small_gap);
+  const Rows runs = fill_small_gaps(window.runs, aggregation::small_gap).runs;
   std::byte* buffer = scratch(total_bytes(runs));
   file_.begin(FileIo::Direction::read);
   for (Cursor cursor(runs); !cursor.done();) {

@@ -17,12 +17,12 @@ std::byte* CycleBuffers::at_least(std::uint32_t which, std::uint64_t bytes) {
 }
 
 Exchange::Exchange(const ExchangeTools& tools, Schedule& schedule, const MemoryStream& memory,
-                   std::uint64_t base, std::int64_t shift)
+                   std::uint64_t base, const Terms& terms)
     : tools_(tools),
       schedule_(schedule),
       memory_(memory),
       base_(base),
-      shift_(shift),
+      terms_(terms),
       me_(tools.team.slot(tools.team.rank())),
       messages_(static_cast<std::uint32_t>(schedule.messages.size())),
       total_cycles_(!schedule.is_aggregator()             ? 0
@@ -96,7 +96,7 @@ void Exchange::start_job(std::uint32_t number, FileIo::Direction direction, bool
   Cycle& cycle = state(number);
   cycle.job = true;
   const auto body = [this, &cycle, number, direction] {
-    cycle.status = guarded([&] { return tools_.io.run(direction, schedule_, number, cycle.parts, shift_); });
+    cycle.status = guarded([&] { return tools_.io.run(direction, schedule_, number, cycle.parts, terms_); });
     cycle.done.store(true, std::memory_order_release);
   };
   if (number >= schedule_.own_cycles() || !status_) {

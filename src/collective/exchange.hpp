@@ -53,7 +53,7 @@ class Exchange {
  public:
   // `base`: number of messages of this node in earlier calls.
   Exchange(const ExchangeTools& tools, Schedule& schedule, const MemoryStream& memory, std::uint64_t base,
-           std::int64_t shift);
+           const Terms& terms);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -113,7 +113,7 @@ class Exchange {
   Schedule& schedule_;
   const MemoryStream& memory_;
   std::uint64_t base_;
-  std::int64_t shift_;
+  Terms terms_;
   Team::Slot& me_;
   std::uint32_t messages_;      // of the node
   std::uint32_t next_ = 0;      // message to pack or unpack

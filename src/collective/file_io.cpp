@@ -1,6 +1,9 @@
 #include "collective/file_io.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <climits>
@@ -48,6 +51,52 @@ Status FileIo::add(std::uint64_t offset, std::byte* memory, std::uint64_t length
     length -= step;
   }
   return {};
+}
+
+Status FileIo::rewrite(std::span<const Piece> pieces, std::uint64_t zeros_from) {
+  if (pieces.empty()) return {};
+  std::uint64_t bytes = pieces.back().offset + pieces.back().length - pieces.front().offset;
+  for (const Piece& piece : pieces) bytes -= piece.length;
+  if (gaps_.size() < bytes) gaps_.resize(bytes);
+  const auto end = [&](std::size_t i) { return pieces[i].offset + pieces[i].length; };
+  begin(Direction::read);
+  std::byte* gap = gaps_.data();
+  for (std::size_t i = 1; i < pieces.size(); gap += pieces[i].offset - end(i - 1), ++i) {
+    if (end(i - 1) < zeros_from)
+      WEIR_TRY(add(end(i - 1), gap, pieces[i].offset - end(i - 1)));
+    else
+      std::memset(gap, 0, pieces[i].offset - end(i - 1));
+  }
+  WEIR_TRY(finish());
+  begin(Direction::write);
+  gap = gaps_.data();
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i > 0 && pieces[i].offset > end(i - 1)) {
+      WEIR_TRY(add(end(i - 1), gap, pieces[i].offset - end(i - 1)));
+      gap += pieces[i].offset - end(i - 1);
+    }
+    WEIR_TRY(add(pieces[i].offset, pieces[i].memory, pieces[i].length));
+  }
+  return finish();
+}
+
+void FileIo::ask_for_blocks(std::uint64_t offset, std::uint64_t length) const {
+  // On a disk that is nearly full they are left for those who write.
+  struct statvfs room {};
+  if (::fstatvfs(descriptor_, &room) != 0 || room.f_bavail * room.f_frsize / 2 < length) return;
+  (void)::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(length));
+}
+
+std::uint64_t FileIo::size() const {
+  struct stat status {};
+  return ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+std::uint64_t FileIo::allocated() const {
+  struct stat status {};
+  constexpr blkcnt_t unit = 512;  // of st_blocks, whatever the file system
+  if (::fstat(descriptor_, &status) != 0 || status.st_blocks < status.st_size / unit) return 0;
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 Status FileIo::finish() {

@@ -1,78 +1,18 @@
 #include "collective/schedule.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <climits>
+
+#include "collective/gathering.hpp"
 
 namespace weir::collective {
 
 using aggregation::Algorithm;
-using aggregation::Row;
 using aggregation::RowIndex;
 using aggregation::Rows;
 
 namespace {
 
 constexpr int rows_tag = 1;
-constexpr std::size_t words_per_row = 4;
-using Words = std::vector<std::uint64_t>;
-
-void put(Words& words, const Rows& rows) {
-  words.push_back(rows.size());
-  for (const Row& row : rows) words.insert(words.end(), {row.offset, row.length, row.count, row.stride});
-}
-
-Rows get(const std::uint64_t*& at) {
-  Rows rows(*at++);
-  for (Row& row : rows) {
-    row = {.offset = at[0], .length = at[1], .count = at[2], .stride = at[3]};
-    at += words_per_row;
-  }
-  return rows;
-}
-
-// The pieces of all ranks of the team, on its leader. COLLECTIVE over the team.
-Result<std::vector<Rows>> gather_rows(const Team& team, const Rows& mine) {
-  if (team.size() == 1) return std::vector<Rows>{mine};
-  Words words;
-  put(words, mine);
-  const std::uint64_t length = words.size();
-  std::vector<std::uint64_t> lengths(team.size());
-  MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, team.local());
-  std::vector<int> counts(team.size());
-  std::vector<int> places(team.size());
-  std::uint64_t total = 0;
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    places[r] = static_cast<int>(std::min<std::uint64_t>(total, INT_MAX));
-    counts[r] = static_cast<int>(std::min<std::uint64_t>(lengths[r], INT_MAX));
-    total += lengths[r];
-  }
-  if (total > INT_MAX)  // the same on all ranks of the team
-    return fail(ErrorCode::unsupported,
-                fmt::format("the ranks of a node have {} irregular pieces", total / words_per_row),
-                "write in several calls, or with WEIR_TWO_PHASE=N");
-  Words all(team.leads() ? total : 0);
-  MPI_Gatherv(words.data(), static_cast<int>(length), MPI_UINT64_T, all.data(), counts.data(), places.data(),
-              MPI_UINT64_T, 0, team.local());
-  std::vector<Rows> rows;
-  const std::uint64_t* at = all.data();
-  while (at != all.data() + all.size()) rows.push_back(get(at));
-  return rows;
-}
-
-// How many pieces there would be if each node gathered its own. COLLECTIVE.
-std::uint64_t count_node_pieces(const Team& team, const std::vector<Rows>& team_rows) {
-  std::uint64_t pieces = 0;
-  if (team.leads()) {
-    std::vector<RowIndex> sources;
-    for (const Rows& rows : team_rows) sources.emplace_back(rows);
-    pieces = aggregation::total_pieces(aggregation::merged(sources, 0, UINT64_MAX));
-    MPI_Allreduce(MPI_IN_PLACE, &pieces, 1, MPI_UINT64_T, MPI_SUM, team.leaders());
-  }
-  MPI_Bcast(&pieces, 1, MPI_UINT64_T, 0, team.local());
-  return pieces;
-}
 
 // What goes to each aggregator of one rank's pieces.
 std::vector<Rows> parts_of(const Rows& rows, std::uint32_t rank, const aggregation::Decision& decision) {
@@ -80,6 +20,77 @@ std::vector<Rows> parts_of(const Rows& rows, std::uint32_t rank, const aggregati
   std::vector<Rows> parts(decision.aggregators.size());
   parts[decision.group_of_rank[rank]] = rows;
   return parts;
+}
+
+std::uint64_t bytes_in(const RowIndex& rows, std::uint64_t begin, std::uint64_t end) {
+  return rows.bytes_before(end) - rows.bytes_before(begin);
+}
+
+// The messages that there may be, and who puts how much into them.
+struct Shares {
+  std::vector<Message> messages;
+  Words mine;
+  Words before;  // of ranks before this one in the team
+  Words total;   // of the team
+};
+
+std::vector<Message> possible_messages(const Schedule& schedule) {
+  std::vector<Message> messages;
+  for (std::uint32_t cycle = 0; cycle < schedule.most_cycles; ++cycle)
+    for (std::uint32_t a = 0; a < schedule.boundaries.size(); ++a)
+      if (cycle + 1 < schedule.boundaries[a].size()) messages.push_back({.aggregator = a, .cycle = cycle});
+  return messages;
+}
+
+// Where every rank knows the pieces of all, it works out the rest by itself, and nothing has to be sent.
+Shares work_out(const Team& team, const std::vector<Rows>& all, const aggregation::CycleLimits& limits,
+                Schedule& schedule) {
+  const auto& decision = schedule.decision;
+  const auto& nodes = team.nodes();
+  const std::size_t aggregators = decision.aggregators.size();
+  std::vector<std::vector<RowIndex>> by_aggregator(aggregators);  // in the order of sources
+  std::vector<std::vector<RowIndex>> of_team(aggregators);
+  for (std::uint32_t node = 0; node < nodes.count; ++node) {
+    for (const std::uint32_t rank : team.ranks_by_node()[node]) {
+      auto parts = parts_of(all[rank], rank, decision);
+      for (std::size_t a = 0; a < aggregators; ++a) {
+        RowIndex rows(std::move(parts[a]));
+        if (a == schedule.number) schedule.sources.push_back({.node = node, .rows = rows});
+        if (node == team.node()) of_team[a].push_back(rows);
+        by_aggregator[a].push_back(std::move(rows));
+      }
+    }
+  }
+  // Without domains and tokens nobody has to know the cycles of those who serve other ranks.
+  const bool all_cycles = decision.domains || decision.steps.throttled();
+  schedule.boundaries.resize(aggregators);
+  for (std::size_t a = 0; a < aggregators; ++a) {
+    const bool served = std::any_of(of_team[a].begin(), of_team[a].end(),
+                                    [](const RowIndex& rows) { return rows.bytes() > 0; });
+    if (!all_cycles && !served && a != schedule.number) continue;
+    schedule.boundaries[a] = cut_cycles(by_aggregator[a], limits);
+    if (!schedule.boundaries[a].empty())
+      schedule.most_cycles =
+          std::max(schedule.most_cycles, static_cast<std::uint32_t>(schedule.boundaries[a].size() - 1));
+  }
+  Shares shares{.messages = possible_messages(schedule), .mine = {}, .before = {}, .total = {}};
+  for (const Message& message : shares.messages) {
+    const auto& boundaries = schedule.boundaries[message.aggregator];
+    std::uint64_t before = 0;
+    std::uint64_t mine = 0;
+    std::uint64_t total = 0;
+    for (std::uint32_t r = 0; r < team.size(); ++r) {
+      const std::uint64_t size =
+          bytes_in(of_team[message.aggregator][r], boundaries[message.cycle], boundaries[message.cycle + 1]);
+      if (r < team.rank()) before += size;
+      if (r == team.rank()) mine = size;
+      total += size;
+    }
+    shares.mine.push_back(mine);
+    shares.before.push_back(before);
+    shares.total.push_back(total);
+  }
+  return shares;
 }
 
 // Leaders tell aggregators what their ranks want. COLLECTIVE.
@@ -108,11 +119,8 @@ void tell_aggregators(const Team& team, const std::vector<Rows>& team_rows, Sche
       Words letter(static_cast<std::size_t>(count));
       MPI_Recv(letter.data(), count, MPI_UINT64_T, status.MPI_SOURCE, rows_tag, team.comm().get(),
                MPI_STATUS_IGNORE);
-      const std::uint64_t* at = letter.data();
-      while (at != letter.data() + letter.size()) {
-        Rows rows = get(at);
+      for (Rows& rows : rows_in(letter))
         schedule.sources.push_back({.node = node, .rows = RowIndex(std::move(rows))});
-      }
     }
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
@@ -142,10 +150,6 @@ void share_boundaries(const Team& team, const Words& mine, Schedule& schedule) {
   }
 }
 
-std::uint64_t bytes_in(const RowIndex& rows, std::uint64_t begin, std::uint64_t end) {
-  return rows.bytes_before(end) - rows.bytes_before(begin);
-}
-
 // This rank's bytes for an aggregator between two offsets.
 std::uint64_t part_size(const Schedule& schedule, std::uint32_t rank, std::uint32_t a, std::uint64_t begin,
                         std::uint64_t end) {
@@ -158,48 +162,49 @@ std::uint64_t part_size(const Schedule& schedule, std::uint32_t rank, std::uint3
   return size;
 }
 
-// Which messages this node exchanges with aggregators, how large they are and where this rank's part is.
-// COLLECTIVE over the team.
-void list_messages(const Team& team, const aggregation::Settings& settings, Schedule& schedule) {
-  const auto& decision = schedule.decision;
+// The same by messages within the team. COLLECTIVE over it.
+Shares share_sizes(const Team& team, const Schedule& schedule) {
   const auto rank = static_cast<std::uint32_t>(team.comm().rank());
-  std::vector<Message> all;
-  Words sizes;
-  for (std::uint32_t cycle = 0; cycle < schedule.most_cycles; ++cycle) {
-    for (std::uint32_t a = 0; a < decision.aggregators.size(); ++a) {
-      if (cycle + 1 >= schedule.boundaries[a].size()) continue;
-      all.push_back({.aggregator = a, .cycle = cycle});
-      sizes.push_back(
-          part_size(schedule, rank, a, schedule.boundaries[a][cycle], schedule.boundaries[a][cycle + 1]));
-    }
+  Shares shares{.messages = possible_messages(schedule), .mine = {}, .before = {}, .total = {}};
+  for (const Message& message : shares.messages) {
+    const auto& boundaries = schedule.boundaries[message.aggregator];
+    shares.mine.push_back(part_size(schedule, rank, message.aggregator, boundaries[message.cycle],
+                                    boundaries[message.cycle + 1]));
   }
-  Words before(sizes.size());
-  Words total = sizes;
-  if (team.size() > 1) {
-    const auto count = static_cast<int>(sizes.size());
-    MPI_Exscan(sizes.data(), before.data(), count, MPI_UINT64_T, MPI_SUM, team.local());
-    if (team.leads()) std::fill(before.begin(), before.end(), 0);  // MPI leaves it undefined
-    MPI_Allreduce(sizes.data(), total.data(), count, MPI_UINT64_T, MPI_SUM, team.local());
-  }
+  shares.before.resize(shares.mine.size());
+  shares.total = shares.mine;
+  if (team.size() == 1) return shares;
+  const auto count = static_cast<int>(shares.mine.size());
+  MPI_Exscan(shares.mine.data(), shares.before.data(), count, MPI_UINT64_T, MPI_SUM, team.local());
+  if (team.leads()) std::fill(shares.before.begin(), shares.before.end(), 0);  // MPI leaves it undefined
+  MPI_Allreduce(shares.mine.data(), shares.total.data(), count, MPI_UINT64_T, MPI_SUM, team.local());
+  return shares;
+}
+
+// Which messages this node exchanges with aggregators, and where they go in its ring.
+void list_messages(const Team& team, const aggregation::Settings& settings, Shares shares,
+                   Schedule& schedule) {
+  const auto& decision = schedule.decision;
   const auto& team_ranks = team.ranks_by_node()[team.node()];
   schedule.message_of_cycle.assign(schedule.is_aggregator() ? schedule.most_cycles : 0, UINT32_MAX);
   Words message_sizes;
   std::uint64_t largest = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (total[i] == 0) continue;
-    Message& message = all[i];
+  for (std::size_t i = 0; i < shares.messages.size(); ++i) {
+    const std::uint64_t size = shares.total[i];
+    if (size == 0) continue;
+    Message& message = shares.messages[i];
     const std::uint32_t carrier = schedule.carrier_rank(team.node(), message.aggregator, team);
     message.local = team.nodes().of_rank[decision.aggregators[message.aggregator]] == team.node();
     message.carrier = static_cast<std::uint32_t>(
         std::lower_bound(team_ranks.begin(), team_ranks.end(), carrier) - team_ranks.begin());
-    message.size = total[i];
-    message.part_offset = before[i];
-    message.part_size = sizes[i];
-    if (!message.local) schedule.model_between_nodes += sizes[i];
+    message.size = size;
+    message.part_offset = shares.before[i];
+    message.part_size = shares.mine[i];
+    if (!message.local) schedule.model_between_nodes += shares.mine[i];
     if (message.aggregator == schedule.number)
       schedule.message_of_cycle[message.cycle] = static_cast<std::uint32_t>(schedule.messages.size());
-    largest = std::max(largest, total[i]);
-    message_sizes.push_back(total[i]);
+    largest = std::max(largest, size);
+    message_sizes.push_back(size);
     schedule.messages.push_back(message);
   }
   const auto on_node = static_cast<std::uint32_t>(
@@ -223,45 +228,86 @@ std::uint32_t Schedule::carrier_rank(std::uint32_t node, std::uint32_t aggregato
   return awake.empty() ? team.ranks_by_node()[node].front() : awake[aggregator % awake.size()];
 }
 
-Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, aggregation::CallFacts facts,
+// In a file domain the aggregator sees what everybody writes; elsewhere it has been told.
+Rows Schedule::gaps_to_fill(const Rows& runs_of_cycle) const {
+  if (!decision.domains) {
+    const std::uint64_t begin = runs_of_cycle.front().offset;
+    const std::uint64_t end = runs_of_cycle.back().end();
+    return fill_nobodys_gaps(runs_of_cycle, RowIndex(merged(all, begin, end))).gaps;
+  }
+  return aggregation::fill_small_gaps(runs_of_cycle, aggregation::small_gap,
+                                      [&](const aggregation::Piece& gap) {
+                                        const auto part = decision.domains->part_at(gap.offset);
+                                        return part.aggregator == number &&
+                                               part.end >= gap.offset + gap.length;
+                                      })
+      .gaps;
+}
+
+namespace {
+
+// By messages between leaders and aggregators, where pieces are too many for everybody to know them.
+// COLLECTIVE.
+Shares find_out(const Team& team, const Gathered& gathered, const aggregation::CycleLimits& limits,
+                Schedule& schedule) {
+  std::vector<Rows> team_rows = gathered.team;
+  if (gathered.everywhere && team.leads())
+    for (const std::uint32_t rank : team.ranks_by_node()[team.node()])
+      team_rows.push_back(gathered.all[rank]);
+  tell_aggregators(team, team_rows, schedule);
+  Words mine;
+  if (schedule.is_aggregator()) {
+    std::vector<RowIndex> rows;
+    for (const Source& source : schedule.sources) rows.push_back(source.rows);
+    mine = cut_cycles(rows, limits);
+  }
+  share_boundaries(team, mine, schedule);
+  return share_sizes(team, schedule);
+}
+
+// Whether every rank can work out the whole schedule in less time than messages would take.
+bool is_small(const Gathered& gathered, const Schedule& schedule) {
+  if (!gathered.everywhere) return false;
+  constexpr std::size_t most = 1U << 15U;
+  std::size_t rows = 0;
+  for (const Rows& one : gathered.all) rows += one.size();
+  return rows * schedule.decision.aggregators.size() <= most;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, std::uint64_t most_rows,
+                                            aggregation::CallFacts facts,
                                             const aggregation::Settings& settings) {
   auto schedule = std::make_unique<Schedule>();
   schedule->file = RowIndex(pieces);
+  facts.may_fill = facts.may_fill && facts.bytes < facts.end - facts.begin;
+  Gathered gathered;
   const bool ask_nodes = needs_node_pieces(facts, team.nodes(), settings);
-  std::vector<Rows> team_rows;
   if (ask_nodes) {
-    auto gathered = mpi::agree(team.comm(), gather_rows(team, pieces));
-    if (!gathered) return tl::make_unexpected(gathered.error());
-    team_rows = std::move(*gathered);
-    facts.node_pieces = count_node_pieces(team, team_rows);
+    WEIR_ASSIGN(gathered, gather(team, pieces, most_rows, facts.may_fill));
+    facts.node_pieces = count_node_pieces(team, gathered, facts);
   }
   schedule->decision = decide(facts, team.nodes(), settings);
-  const auto rank = static_cast<std::uint32_t>(team.comm().rank());
-  if (schedule->decision.algorithm == Algorithm::direct) {
-    schedule->number = schedule->decision.number_of(rank);
-    return schedule;
-  }
+  schedule->number = schedule->decision.number_of(static_cast<std::uint32_t>(team.comm().rank()));
+  if (schedule->decision.algorithm == Algorithm::direct) return schedule;
   if (!ask_nodes) {
-    auto gathered = mpi::agree(team.comm(), gather_rows(team, pieces));
-    if (!gathered) return tl::make_unexpected(gathered.error());
-    team_rows = std::move(*gathered);
+    WEIR_ASSIGN(gathered, gather(team, pieces, most_rows, facts.may_fill));
   }
-  schedule->number = schedule->decision.number_of(rank);
-  tell_aggregators(team, team_rows, *schedule);
-
+  schedule->fill = facts.may_fill;
+  if (facts.may_fill && !schedule->decision.domains) {
+    schedule->all = share_all(team, gathered);
+    schedule->fill = !schedule->all.empty();
+  }
   const aggregation::CycleLimits limits{
       .bytes = std::max<std::uint64_t>(settings.buffer, team.nodes().ranks()),
       .alignment = settings.striping.known() ? settings.striping.unit : 4096};
-  Words mine;
-  if (schedule->is_aggregator()) {
-    std::vector<RowIndex> rows;
-    for (const Source& source : schedule->sources) rows.push_back(source.rows);
-    mine = cut_cycles(rows, limits);
-  }
-  share_boundaries(team, mine, *schedule);
+  Shares shares = is_small(gathered, *schedule) ? work_out(team, gathered.all, limits, *schedule)
+                                                : find_out(team, gathered, limits, *schedule);
   schedule->runs.resize(schedule->own_cycles());
-  list_messages(team, settings, *schedule);
-  WEIR_TRY(mpi::agree(team.comm(), team.make_ring(schedule->ring_bytes)));
+  schedule->gaps.resize(schedule->own_cycles());
+  list_messages(team, settings, std::move(shares), *schedule);
+  WEIR_TRY(team.agree(team.make_ring(schedule->ring_bytes)));
   return schedule;
 }
 

@@ -51,6 +51,10 @@ struct Schedule {
   std::vector<Source> sources;                  // by node, within it by rank
   std::vector<std::uint32_t> message_of_cycle;  // this node's message; UINT32_MAX: none
   std::vector<aggregation::Rows> runs;          // by cycle: what is touched in the file, found at first use
+  bool fill = false;                            // small gaps that nobody writes are written back as they were
+  std::vector<aggregation::RowIndex> all;       // fill, segmented: the pieces of all ranks
+  std::vector<aggregation::Rows> gaps;          // by cycle: those of `runs` that are filled
+  aggregation::Rows gaps_to_fill(const aggregation::Rows& runs_of_cycle) const;
   bool is_aggregator() const { return number != UINT32_MAX; }
   std::uint32_t own_cycles() const {
     return is_aggregator() && !boundaries[number].empty()
@@ -62,9 +66,9 @@ struct Schedule {
   std::uint32_t carrier_rank(std::uint32_t node, std::uint32_t aggregator, const Team& team) const;
 };
 
-// Finds out and decides. COLLECTIVE; the outcome is the same everywhere.
+// Finds out and decides. COLLECTIVE; the outcome is the same everywhere. `most_rows`: of one rank.
 Result<std::unique_ptr<Schedule>> negotiate(Team& team, const aggregation::Rows& pieces,
-                                            aggregation::CallFacts facts,
+                                            std::uint64_t most_rows, aggregation::CallFacts facts,
                                             const aggregation::Settings& settings);
 
 }  // namespace weir::collective

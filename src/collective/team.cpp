@@ -1,5 +1,6 @@
 #include "collective/team.hpp"
 
+#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -7,6 +8,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <new>
 
@@ -75,6 +78,10 @@ Result<std::unique_ptr<Team>> Team::create(const mpi::Comm& comm, std::uint32_t 
   team->nodes_ = aggregation::Nodes::of(leader_of);
   team->ranks_by_node_ = team->nodes_.ranks_by_node();
   team->node_ = team->nodes_.of_rank[static_cast<std::size_t>(comm.rank())];
+  std::vector<Peers::Peer> peers(team->size());
+  const Peers::Peer me{.process = ::getpid(), .rank = comm.rank()};
+  MPI_Allgather(&me, sizeof me, MPI_BYTE, peers.data(), sizeof me, MPI_BYTE, team->local_);
+  team->peers_ = Peers(peers, team->rank());
   MPI_Comm_split(comm.get(), team->leads() ? 0 : MPI_UNDEFINED, comm.rank(), &team->leaders_);
   MPI_Type_contiguous(static_cast<int>(sizeof(Ballot)), MPI_BYTE, &team->ballot_type_);
   MPI_Type_commit(&team->ballot_type_);
@@ -173,6 +180,13 @@ Ballot Team::reduce(const Ballot& mine) {
   return header_->result;
 }
 
+Status Team::agree(const Status& mine) {
+  Ballot ballot;
+  if (!mine) ballot.least[Ballot::failed] = comm_.rank();
+  if (reduce(ballot).least[Ballot::failed] == INT64_MAX) return {};
+  return mpi::agree(comm_, mine);
+}
+
 bool Team::all_given(std::uint64_t number) const {
   for (std::uint32_t r = 0; r < size(); ++r)
     if (slots_[r].given.load(std::memory_order_acquire) < number) return false;
@@ -210,6 +224,17 @@ void Team::nap(std::uint32_t seen, unsigned rounds, bool poll) const {
   if (header_->bell.load() == seen)
     ::syscall(SYS_futex, &header_->bell, FUTEX_WAIT, seen, &timeout, nullptr, 0);
   header_->sleepers.fetch_sub(1);
+  look_after_peers();
+}
+
+void Team::look_after_peers() const {
+  const auto lost = peers_.look();
+  if (!lost) return;
+  fmt::print(stderr, "weir: {} of {}: {}; the job is ended\n", call_,
+             file_ == nullptr ? std::string("a file") : fmt::format("'{}'", *file_), *lost);
+  std::fflush(stderr);
+  MPI_Abort(comm_.get(), 1);
+  std::_Exit(1);
 }
 
 }  // namespace weir::collective

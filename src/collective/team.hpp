@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregation/layout.hpp"
+#include "collective/peers.hpp"
 #include "collective/shared_memory.hpp"
 #include "mpi/comm.hpp"
 
@@ -29,6 +30,7 @@ struct Ballot {
     begin,
     end,
     size,
+    rows,
     shift,
     shift_too = shift + kept_schedules
   };
@@ -63,8 +65,17 @@ class Team {
   MPI_Comm local() const { return local_; }
   MPI_Comm leaders() const { return leaders_; }  // REQUIRES: leads()
 
+  // What the ranks are about to do, for the message if one of them is lost meanwhile. LOCAL.
+  void set_purpose(const char* call, const std::string& file) {
+    call_ = call;
+    file_ = &file;
+  }
+
   // COLLECTIVE over all ranks. Sleeps while others are not there yet.
   Ballot reduce(const Ballot& mine);
+
+  // The same as mpi::agree(), without a message where nothing went wrong. COLLECTIVE over all ranks.
+  Status agree(const Status& mine);
 
   // COLLECTIVE over the team. At least so many bytes of shared memory for messages. This rank's outcome.
   Status make_ring(std::uint64_t bytes);
@@ -92,6 +103,7 @@ class Team {
   explicit Team(const mpi::Comm& comm) : comm_(comm) {}
   Status share();
   void reduce_over_leaders(Ballot& ballot) const;
+  void look_after_peers() const;
 
   struct Header;
   mpi::Comm comm_;
@@ -109,6 +121,9 @@ class Team {
   Slot* slots_ = nullptr;
   SharedMemory ring_;
   std::uint32_t reductions_ = 0;
+  mutable Peers peers_;
+  const char* call_ = "collective I/O";
+  const std::string* file_ = nullptr;
 };
 
 }  // namespace weir::collective

@@ -133,7 +133,7 @@ int transfer(const Call& call, const Next& next) {
   observe([&](Recorder& recorder) { noted = recorder.before(call); });
   std::optional<int> served;
   if (serving != nullptr) served = serve([&](Service& service) { return service.transfer(call); });
-  const int code = served ? *served : next();
+  const int code = served ? *served : serving != nullptr ? serving->pass(call, next) : next();
   observe([&](Recorder& recorder) { recorder.after(call, noted, code == MPI_SUCCESS); });
   return code;
 }

@@ -106,6 +106,12 @@ std::optional<int> Service::transfer(const Call& call) {
   return served->transfer(call);
 }
 
+int Service::pass(const Call& call, const Next& next) {
+  if (call.direction == Direction::write && call.reach == Reach::alone)
+    if (ServedFile* const served = state_->find(call.file)) return served->pass(call, next);
+  return next();
+}
+
 void Service::describe(MPI_File file, MPI_Info info) {
   if (ServedFile* const served = state_->find(file))
     report_hints(info, served->hints(), served->collective().settings());

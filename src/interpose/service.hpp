@@ -48,6 +48,8 @@ class Service {
 
   // The code for the program; nothing if the MPI library has to carry out the call.
   std::optional<int> transfer(const Call& call);
+  // What transfer() did not carry out, by the MPI library.
+  int pass(const Call& call, const Next& next);
 
   void describe(MPI_File file, MPI_Info info);  // LOCAL: adds what is in use to MPI_File_get_info's answer
 

@@ -239,6 +239,19 @@ Result<Mode> parse_mode(std::string_view name) {
       fmt::format("unknown mode '{}'{}", name, suggest(name, {mode_names.begin(), mode_names.end()})));
 }
 
+std::vector<std::uint32_t> Plan::aggregators_among_writers() const {
+  std::vector<std::uint32_t> writers;
+  for (const std::uint32_t rank : aggregators.ranks) {
+    std::uint32_t number = rank;
+    if (mode == Mode::servers) {
+      number = 0;
+      for (const std::uint32_t server : roles.servers) number += server < rank ? 1U : 0U;
+    }
+    writers.push_back(number);
+  }
+  return writers;
+}
+
 Numbers Plan::compute_ranks() const {
   return weir::compute_ranks(roles, ranks);
 }

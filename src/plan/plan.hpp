@@ -56,6 +56,8 @@ struct Plan {
   BackendChoice backend;
   bool operator==(const Plan&) const = default;
 
+  // The aggregators as those are numbered who write: servers among themselves, in order of their ranks.
+  std::vector<std::uint32_t> aggregators_among_writers() const;
   Numbers compute_ranks() const;  // ascending. REQUIRES: ranks > 0 and check() holds
 };
 

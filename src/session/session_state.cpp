@@ -1,6 +1,7 @@
 #include "session/session_state.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -214,10 +215,12 @@ Status State::start_thread() {
   return {};
 }
 
-// The plan's limit of requests holds for whoever writes the file, ranks or servers, where the backend can
-// keep to it.
-void State::apply_throttle(const std::string& path, files::CreateOptions& wanted) const {
-  if (plan_.throttle.requests_per_target == 0) return;
+// The plan's aggregators and its limit of requests hold for whoever writes the file, ranks or servers, where
+// the backend can keep to them. A plan names ranks of the job; a backend counts those who write.
+void State::apply_plan(const std::string& path, bool by_servers, files::CreateOptions& wanted) const {
+  std::vector<std::uint32_t> writers;
+  if (plan_.mode != Mode::servers || by_servers) writers = plan_.aggregators_among_writers();
+  if (plan_.throttle.requests_per_target == 0 && writers.empty()) return;
   const auto entry = files::backend_for(path, wanted, !comm_.is_serial());
   if (!entry) return;  // said when the file is created
   const auto has = [&](std::string_view name) {
@@ -225,7 +228,9 @@ void State::apply_throttle(const std::string& path, files::CreateOptions& wanted
                        [&](const Option& option) { return option.name == name; });
   };
   if (!has("req") || !has("collective")) return;
-  wanted.options.insert({"req", std::to_string(plan_.throttle.requests_per_target)});
+  if (plan_.throttle.requests_per_target > 0)
+    wanted.options.insert({"req", std::to_string(plan_.throttle.requests_per_target)});
+  if (!writers.empty()) wanted.options.insert({"aggregators", fmt::format("{}", fmt::join(writers, "+"))});
   wanted.options.insert({"collective", "auto"});
 }
 
@@ -238,7 +243,7 @@ Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileO
     // What the program says about its backend's options holds; the plan fills in the rest.
     wanted.options.insert(plan_.backend.options.begin(), plan_.backend.options.end());
   }
-  apply_throttle(path, wanted);
+  apply_plan(path, conduit_ && options.policy != Policy::synchronous, wanted);
   if (ended_)
     return in(Result<std::unique_ptr<Sink>>(fail(ErrorCode::state, "the session has ended")), "create", path);
   if (!conduit_ || options.policy == Policy::synchronous) {

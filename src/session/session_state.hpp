@@ -58,7 +58,7 @@ class State {
   Status connect(const SessionOptions& options);
   Status start_servers(const SessionOptions& options);
   Status start_thread();
-  void apply_throttle(const std::string& path, files::CreateOptions& wanted) const;
+  void apply_plan(const std::string& path, bool by_servers, files::CreateOptions& wanted) const;
   void end_with_mpi();
   void stop_ending_with_mpi();
 

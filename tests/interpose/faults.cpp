@@ -183,6 +183,15 @@ void dies(const std::string& path) {
   give_up("a call without one of the ranks came to an end");
 }
 
+// Ranks that are on the way to the call get no time limit; one that is stopped does.
+void stops(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+  if (rank == ranks - 1) ::raise(SIGSTOP);
+  write_blocks(file);
+  give_up("a call without one of the ranks came to an end");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -200,7 +209,8 @@ int main(int argc, char** argv) {
                {"wrong_argument", wrong_argument},
                {"short_read", short_read},
                {"left_alone", left_alone},
-               {"dies", dies}};
+               {"dies", dies},
+               {"stops", stops}};
   for (const auto& one : cases)
     if (std::strcmp(one.name, argv[1]) == 0) one.run(std::string(argv[2]) + "/" + one.name);
   MPI_Barrier(MPI_COMM_WORLD);

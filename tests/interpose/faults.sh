@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 failures=0
 # run CASE RANKS CODE [VARIABLE...]
 run() {
-  local case=$1 ranks=$2 code=$3 output actual
+  local case=$1 ranks=$2 code=$3 actual
   shift 3
   rm -rf "$work/files"
   mkdir "$work/files"
@@ -27,6 +27,10 @@ run wrong_argument 3 0
 run short_read 3 0
 run left_alone 2 0
 run dies 3 1
+# needs WORDS: in what the last one said
+needs() { grep -q "$1" <<<"$output" || { printf "FAILED: nobody said '%s':\n%s\n" "$1" "$output" | head -40; failures=$((failures + 1)); }; }
+run stops 3 1 WEIR_TIMEOUT=1s
+needs "collective write of '$work/files/stops': rank 2 (process [0-9]*) is stopped"
 output=$(env WEIR_COLLECTIVE=perhaps LD_PRELOAD="$(dirname "$weir")/../lib/libweir-mpiio.so" "$program" wrong_hint "$work/files" 2>&1 </dev/null)
 grep -q "WEIR_COLLECTIVE is 'perhaps'" <<<"$output" || { echo "FAILED: WEIR_COLLECTIVE=perhaps: $output"; failures=$((failures + 1)); }
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

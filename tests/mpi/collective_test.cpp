@@ -7,11 +7,14 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstring>
 
+#include "collective/peers.hpp"
+#include "collective/write_lock.hpp"
 #include "collective_support.hpp"
 
 namespace weir::collective {
@@ -173,6 +176,116 @@ TEST(Collective, SameShapeIsNegotiatedOnce) {
   }
 }
 
+// Pieces of `piece` bytes dealt to ranks in turn, and holes of `hole` bytes between them, as HPIO has them.
+std::vector<test::Stretch> with_holes(std::uint64_t count, std::uint64_t piece, std::uint64_t hole) {
+  std::vector<test::Stretch> stretches;
+  for (std::uint64_t i = 0; i < count; ++i)
+    stretches.push_back({i * (piece + hole), piece, static_cast<int>(i) % test::ranks()});
+  return stretches;
+}
+
+void fill_file(const test::SharedFile& file, std::vector<std::byte>& content, std::uint64_t bytes) {
+  content.resize(bytes);
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = test::byte_at(i, 77);
+  if (test::rank() == 0) {
+    ASSERT_EQ(::pwrite(file.descriptor(), content.data(), bytes, 0), static_cast<ssize_t>(bytes));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(CollectiveHoles, StayAsTheyWereInFewRequests) {
+  for (const char* configuration : {"T:", "T:domains=cyclic", "S:", "auto"}) {
+    for (const bool fill : {true, false}) {
+      for (const bool old_bytes : {true, false}) {
+        SCOPED_TRACE(fmt::format("{}, fill {}, old bytes {}", configuration, fill, old_bytes));
+        const test::SharedFile file;
+        std::vector<std::byte> expected;
+        if (old_bytes) fill_file(file, expected, 300'000);
+        Settings settings = aggregation::parse_configuration(configuration).value();
+        settings.striping = {.unit = 7000, .factor = 2};
+        settings.team = 4;
+        settings.fill = fill;
+        auto io = Collective::create(world(), file.open(), settings).value();
+        test::Random random(8);
+        write_and_foretell(*io, random, with_holes(112, 5992, 256), 0, 1, expected);
+        if (testing::Test::HasFatalFailure()) return;
+        expect_file(file, expected);
+        // A hole that nobody reads or writes costs a request of its own behind it.
+        const std::int64_t requests = world().sum(static_cast<std::int64_t>(io->accounting().requests));
+        const auto way = io->last_decision()->algorithm;
+        if (!fill) {
+          EXPECT_GE(requests, 112);
+        } else if (!old_bytes && way == Algorithm::two_phase && test::ranks() > 1) {
+          EXPECT_LT(requests, 112);
+        }
+      }
+    }
+  }
+}
+
+TEST(CollectiveHoles, AreLeftAloneWhileSomebodyElseWrites) {
+  const test::SharedFile file;
+  Settings settings = aggregation::parse_configuration("T:").value();
+  auto io = Collective::create(world(), file.open(), settings).value();
+  std::vector<std::byte> expected;
+  test::Random random(9);
+  // Another open file of the same program: its locks are not those of the calls.
+  const Descriptor other = open_file(file.path(), O_RDWR).value();
+  {
+    const WriteLock writing(other.get(), WriteLock::Kind::shared);
+    ASSERT_TRUE(writing.held());
+    MPI_Barrier(MPI_COMM_WORLD);  // now everybody writes by other means
+    write_and_foretell(*io, random, with_holes(64, 3000, 100), 0, 1, expected);
+    if (testing::Test::HasFatalFailure()) return;
+    EXPECT_GE(world().sum(static_cast<std::int64_t>(io->accounting().requests)), 64);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  expect_file(file, expected);
+  write_and_foretell(*io, random, with_holes(64, 3000, 100), 0, 2, expected);
+  expect_file(file, expected);
+  // The call let go of the file.
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (test::rank() == 0) {
+    EXPECT_TRUE(WriteLock(other.get(), WriteLock::Kind::exclusive).held());
+  }
+}
+
+TEST(CollectiveHoles, BytesOfAnotherGroupInThemAreNotLost) {
+  if (test::ranks() < 4) GTEST_SKIP() << "two groups of two ranks";
+  // Even ranks write pieces with holes, odd ones write into these holes, each group by calls of its own.
+  const test::SharedFile file;
+  const int group = test::rank() % 2;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, group, test::rank(), &half);
+  constexpr std::uint64_t piece = 700, hole = 100, count = 400;
+  {
+    const mpi::Comm comm = mpi::Comm::duplicate(half);
+    auto io = Collective::create(comm, file.open(),
+                                 aggregation::parse_configuration(group == 0 ? "T:" : "N:").value())
+                  .value();
+    const auto me = static_cast<std::uint64_t>(comm.rank());
+    const auto ranks = static_cast<std::uint64_t>(comm.size());
+    const std::uint64_t length = group == 0 ? piece : hole;
+    for (std::uint64_t round = 0; round < 20; ++round) {
+      RowBuilder builder;
+      std::vector<std::byte> data;
+      for (std::uint64_t i = me; i < count; i += ranks)
+        builder.add(i * (piece + hole) + (group == 0 ? 0 : piece), length);
+      for (const std::uint64_t offset : offsets_of(builder.rows()))
+        data.push_back(test::byte_at(offset, round));
+      const Outcome outcome = io->write(
+          {.file = builder.rows(),
+           .memory = {{.offset = reinterpret_cast<std::uintptr_t>(data.data()), .length = data.size()}}});
+      ASSERT_TRUE(outcome.status) << outcome.status.error().message();
+    }
+  }
+  MPI_Comm_free(&half);
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::vector<std::byte> expected(count * (piece + hole));
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = test::byte_at(i, 19);
+  expect_file(file, expected);
+}
+
 TEST(Collective, BytesBetweenNodesAreThoseOfTheModel) {
   const test::SharedFile file;
   Settings settings = aggregation::parse_configuration("T:cb_nodes=2,buffer=4KiB").value();
@@ -326,6 +439,35 @@ TEST(CollectiveFaults, AFailureOfTheCallerReachesAll) {
   struct stat status {};
   ASSERT_EQ(::fstat(file.descriptor(), &status), 0);
   EXPECT_EQ(status.st_size, 0);
+}
+
+// Looks until there is something to say; nothing after half a minute.
+std::optional<std::string> look_for_long(Peers& peers) {
+  for (int i = 0; i < 300; ++i) {
+    if (auto lost = peers.look()) return lost;
+    ::usleep(100'000);
+  }
+  return std::nullopt;
+}
+
+TEST(CollectiveFaults, ProcessThatIsGoneIsNoticedAndOneThatIsSlowIsNot) {
+  if (test::rank() != 0) return;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (true) ::pause();
+  }
+  ASSERT_GT(child, 0);
+  Peers peers({{.process = ::getpid(), .rank = 0}, {.process = child, .rank = 5}}, 0);
+  for (int i = 0; i < 15; ++i) {
+    EXPECT_FALSE(peers.look());
+    ::usleep(100'000);
+  }
+  ::kill(child, SIGKILL);
+  const auto lost = look_for_long(peers);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(*lost, fmt::format("rank 5 (process {}) is gone", child));
 }
 
 TEST(CollectiveFaults, SettingsThatDoNotHold) {

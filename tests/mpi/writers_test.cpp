@@ -39,6 +39,7 @@ TEST(Writers, AggregateAlikeInAllModes) {
        {"agg", "yes"},
        {"striping_unit", "1000"},
        {"striping_factor", "3"}},
+      {{"collective", "two-phase"}, {"aggregators", "0"}, {"domains", "cyclic"}, {"striping_unit", "500"}},
       {{"collective", "segmented"}, {"req", "1"}},
       {{"collective", "direct"}, {"req", "1"}}};
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -56,6 +57,8 @@ TEST(Writers, WrongSettingsAreRefusedOnAllRanks) {
   };
   EXPECT_THAT(failure({{"collective", "perhaps"}}), HasSubstr("collective"));
   EXPECT_THAT(failure({{"collective", "auto"}, {"req", "-1"}}), HasSubstr("req"));
+  EXPECT_THAT(failure({{"collective", "auto"}, {"aggregators", "0+x"}}), HasSubstr("aggregators"));
+  EXPECT_THAT(failure({{"collective", "auto"}, {"domains", "odd"}}), HasSubstr("domains"));
 }
 
 }  // namespace

@@ -261,6 +261,39 @@ TEST(Decide, LeftToItself) {
   EXPECT_EQ(decide(facts, nodes, {}).algorithm, Algorithm::direct);
 }
 
+TEST(Decide, MediumPiecesAreGatheredWhereThatLeavesFarFewer) {
+  // HPIO: 700 regions a rank of 5,992 bytes, which become one of four when a node fills the holes.
+  CallFacts facts{.begin = 0, .end = 11200 * 6248ULL, .bytes = 11200 * 5992ULL, .pieces = 11200};
+  facts.may_fill = true;
+  const Nodes nodes = Nodes::regular(4, 4);
+  EXPECT_TRUE(needs_node_pieces(facts, nodes, {}));
+  EXPECT_TRUE(needs_node_pieces(facts, Nodes::regular(1, 4), {}));
+  facts.node_pieces = 2800;
+  EXPECT_EQ(decide(facts, nodes, {}).algorithm, Algorithm::segmented);
+  facts.node_pieces = 1;
+  EXPECT_EQ(decide(facts, Nodes::regular(1, 4), {}).algorithm, Algorithm::two_phase);
+  facts.node_pieces = 11200;
+  EXPECT_EQ(decide(facts, nodes, {}).algorithm, Algorithm::direct);
+  EXPECT_EQ(decide(facts, Nodes::regular(1, 4), {}).algorithm, Algorithm::direct);
+  facts.node_pieces = 2800;
+  facts.reading = true;  // reads need no pages made, and go straight to the file
+  EXPECT_EQ(decide(facts, nodes, {}).algorithm, Algorithm::direct);
+}
+
+TEST(Decide, BlocksAreAskedForWhereLittleIsLeftOut) {
+  constexpr std::uint64_t MiB = 1U << 20U;
+  const CallFacts dense{.begin = MiB, .end = 9 * MiB, .bytes = 8 * MiB, .pieces = 8};
+  EXPECT_EQ(blocks_to_ask_for(dense, 0), (Piece{.offset = MiB, .length = 8 * MiB}));
+  EXPECT_EQ(blocks_to_ask_for(dense, 5 * MiB), (Piece{.offset = 5 * MiB, .length = 4 * MiB}));
+  EXPECT_EQ(blocks_to_ask_for(dense, 9 * MiB).length, 0U) << "it has them";
+  EXPECT_EQ(blocks_to_ask_for(dense, 100 * MiB).length, 0U);
+  CallFacts sparse = dense;
+  sparse.bytes = 4 * MiB;
+  EXPECT_EQ(blocks_to_ask_for(sparse, 0).length, 0U);
+  EXPECT_EQ(blocks_to_ask_for({.begin = 0, .end = 1000, .bytes = 1000}, 0).length, 0U);
+  EXPECT_EQ(blocks_to_ask_for({}, 0).length, 0U);
+}
+
 TEST(Decide, NumberOfAggregatorsSuitsTheTargets) {
   EXPECT_EQ(suitable_count(Nodes::regular(4, 4), 1), 4U);
   EXPECT_EQ(suitable_count(Nodes::regular(5, 4), 12), 4U);

@@ -140,14 +140,34 @@ TEST(Cycles, FilledGapsCoverTheRunsAndAtMostDoubleThem) {
   test::Random random(13);
   for (int round = 0; round < 200; ++round) {
     const Rows runs = rows_of(random_pieces(random, 500));
-    const Rows filled = with_small_gaps_filled(runs, random() % 12);
+    const Rows filled = fill_small_gaps(runs, random() % 12).runs;
     const auto wanted = bytes_of(runs);
     const auto covered = bytes_of(filled);
     EXPECT_TRUE(std::includes(covered.begin(), covered.end(), wanted.begin(), wanted.end()));
     EXPECT_LE(covered.size(), 2 * wanted.size());
   }
-  EXPECT_EQ(with_small_gaps_filled(Rows{{.offset = 0, .length = 100, .count = 9, .stride = 110}}, 10),
-            (Rows{{.offset = 0, .length = 980, .count = 1, .stride = 0}}));
+  const Rows regular = {{.offset = 0, .length = 100, .count = 9, .stride = 110}};
+  const Filled filled = fill_small_gaps(regular, 10);
+  EXPECT_EQ(filled.runs, (Rows{{.offset = 0, .length = 980, .count = 1, .stride = 0}}));
+  EXPECT_EQ(filled.gaps, (Rows{{.offset = 100, .length = 10, .count = 8, .stride = 110}}));
+}
+
+TEST(Cycles, GapsThatSomebodyWritesStay) {
+  test::Random random(14);
+  for (int round = 0; round < 200; ++round) {
+    const Rows mine = rows_of(random_pieces(random, 500));
+    const std::vector<RowIndex> all = {RowIndex(mine), RowIndex(rows_of(random_pieces(random, 500)))};
+    const RowIndex taken(merged(all, 0, UINT64_MAX));
+    const Rows runs = merged(std::vector<RowIndex>{RowIndex(mine)}, 0, UINT64_MAX);
+    const Filled filled = fill_nobodys_gaps(runs, taken);
+    const auto written = bytes_of(taken.rows());
+    const auto holes = bytes_of(filled.gaps);
+    std::vector<std::uint64_t> both;
+    std::set_intersection(written.begin(), written.end(), holes.begin(), holes.end(),
+                          std::back_inserter(both));
+    ASSERT_TRUE(both.empty()) << "byte " << both.front() << " is somebody's";
+    ASSERT_EQ(total_bytes(filled.runs), total_bytes(runs) + total_bytes(filled.gaps));
+  }
 }
 
 TEST(Ring, MessagesThatAreThereTogetherDoNotOverlap) {

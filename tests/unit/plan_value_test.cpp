@@ -43,6 +43,7 @@ TEST(Plan, HyperthreadPlanFitsArcher2AndNotK) {
   const Plan plan = hyperthread_plan();
   EXPECT_THAT(problems(plan, 8, site("archer2")), IsEmpty());
   EXPECT_EQ(plan.compute_ranks(), (Numbers{0, 1, 2, 3}));
+  EXPECT_THAT(plan.aggregators_among_writers(), ElementsAre(3, 2, 1, 0));
   EXPECT_THAT(
       problems(plan, 8, site("k")),
       Contains(HasSubstr("rank 4 is bound to hardware thread 128, which node 'k00001' does not have")));

@@ -2,6 +2,7 @@
 // counted.
 #include <algorithm>
 
+#include "aggregation/cycles.hpp"
 #include "aggregation/decide.hpp"
 #include "bench_io.hpp"
 
@@ -21,29 +22,24 @@ Rows rows_of(const std::vector<pattern::Access>& accesses) {
 }
 
 // Pieces that are left when each node puts together what its ranks have.
-std::uint64_t pieces_by_node(const std::vector<Rows>& rows, const aggregation::Nodes& nodes) {
-  std::uint64_t total = 0;
+std::uint64_t pieces_by_node(const std::vector<Rows>& rows, const aggregation::Nodes& nodes, bool may_fill) {
+  std::vector<aggregation::RowIndex> by_node;
   for (const auto& ranks : nodes.ranks_by_node()) {
-    std::vector<aggregation::Piece> pieces;
-    for (const std::uint32_t rank : ranks) {
-      for (const aggregation::Row& row : rows[rank]) {
-        for (std::uint64_t piece = 0; piece < row.count; ++piece)
-          pieces.push_back({row.begin_of(piece), row.length});
-      }
-    }
-    std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
-    std::uint64_t end = UINT64_MAX;
-    for (const aggregation::Piece& piece : pieces) {
-      if (piece.offset != end) ++total;
-      end = piece.offset + piece.length;
-    }
+    std::vector<aggregation::RowIndex> sources;
+    for (const std::uint32_t rank : ranks) sources.emplace_back(rows[rank]);
+    by_node.emplace_back(aggregation::merged(sources, 0, UINT64_MAX));
   }
+  const aggregation::RowIndex taken(aggregation::merged(by_node, 0, UINT64_MAX));
+  std::uint64_t total = 0;
+  for (const aggregation::RowIndex& node : by_node)
+    total += may_fill ? aggregation::total_pieces(aggregation::fill_nobodys_gaps(node.rows(), taken).runs)
+                      : node.pieces();
   return total;
 }
 
-aggregation::CallFacts facts_of(const std::vector<Rows>& rows, const aggregation::Nodes& nodes,
-                                bool reading) {
-  aggregation::CallFacts facts{.begin = UINT64_MAX, .reading = reading};
+aggregation::CallFacts facts_of(const std::vector<Rows>& rows, const aggregation::Nodes& nodes, bool reading,
+                                bool may_fill) {
+  aggregation::CallFacts facts{.begin = UINT64_MAX, .reading = reading, .may_fill = may_fill && !reading};
   for (const Rows& mine : rows) {
     if (mine.empty()) continue;
     facts.begin = std::min(facts.begin, mine.front().offset);
@@ -52,7 +48,7 @@ aggregation::CallFacts facts_of(const std::vector<Rows>& rows, const aggregation
     facts.pieces += aggregation::total_pieces(mine);
     facts.most_pieces = std::max(facts.most_pieces, aggregation::total_pieces(mine));
   }
-  facts.node_pieces = pieces_by_node(rows, nodes);
+  facts.node_pieces = pieces_by_node(rows, nodes, facts.may_fill);
   return facts;
 }
 
@@ -94,7 +90,7 @@ Result<double> own_model_bytes(const workloads::IoWorkload& workload, const Numb
   for (std::uint64_t call = 0; call < programs.front().calls; ++call) {
     std::vector<Rows> rows;
     for (const workloads::IoProgram& program : programs) rows.push_back(rows_of(program.accesses(call)));
-    const auto facts = facts_of(rows, nodes, reading);
+    const auto facts = facts_of(rows, nodes, reading, settings.fill);
     bytes += crossing(rows, nodes, aggregation::decide(facts, nodes, settings));
   }
   return static_cast<double>(bytes);
