@@ -101,6 +101,9 @@ class Input {
   virtual const std::vector<Attribute>& attributes() const = 0;
   // COLLECTIVE or LOCAL, as place.access says.
   virtual Status read(const Place& place, std::span<const TargetBlock> blocks) = 0;
+  // LOCAL. Whether this rank gains nothing from the others when it reads this box: what all ranks ask for
+  // together is then read with Access::independent, and nobody waits before it is.
+  virtual bool reads_alone(VariableId, const Box&) const { return true; }
   // COLLECTIVE. Destroying an Input without it is LOCAL and may leave handles open until the process ends.
   virtual Status close() = 0;
 };

@@ -103,6 +103,9 @@ class FaultyInput final : public Input {
     Status done = inner_->read(place, blocks);
     return fault ? done : fault;
   }
+  bool reads_alone(VariableId variable, const Box& box) const override {
+    return inner_->reads_alone(variable, box);
+  }
   Status close() override { return inner_->close(); }
 
  private:
