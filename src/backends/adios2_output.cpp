@@ -62,6 +62,7 @@ class Adios2Output final : public Output {
   Status reserve(VariableId id, std::uint64_t slot, std::int64_t step) override;
   Status write(const Place& place, std::span<const SourceBlock> blocks) override;
   Status close() override;
+  bool settles_late() const override { return format_ == Format::hdf5 && !collective_transfer_; }
 
  private:
   Status begin_step();

@@ -86,6 +86,9 @@ class Output {
   virtual Status write(const Place& place, std::span<const SourceBlock> blocks) = 0;
   // COLLECTIVE. Everything has reached the operating system, under the path the file was created with.
   virtual Status close() = 0;
+  // LOCAL, the same on every rank. Whether reserve() may fail on one rank and the others go on: that rank
+  // takes part in the collective write() that follows, without blocks, and the ranks agree once about both.
+  virtual bool settles_late() const { return false; }
 };
 
 // A file being read.
@@ -148,8 +151,9 @@ struct Entry {
 // The table, in order of preference. LOCAL.
 std::span<const Entry> table();
 
-// COLLECTIVE. The communicator for FileSpec: one of its own for a storage library that talks between ranks,
-// so that its messages never meet ours when it is left halfway. (MPI-IO makes its own.)
+// COLLECTIVE. The communicator of a file that is written: one of its own where the backend talks between
+// ranks while it writes, so that its messages never meet ours when it is left halfway. (The libraries
+// themselves, MPI-IO, HDF5 and ADIOS2, duplicate what they are given.)
 mpi::Comm comm_for(const Entry& entry, const mpi::Comm& comm);
 
 Result<const Entry*> find(std::string_view name);  // unknown, or built without: a failure that says so

@@ -85,6 +85,7 @@ class FaultyOutput final : public Output {
   Status close() override {
     return faults_.before("close").and_then([&] { return inner_->close(); });
   }
+  bool settles_late() const override { return inner_->settles_late(); }
 
  private:
   Faults faults_;

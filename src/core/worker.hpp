@@ -24,6 +24,10 @@ class Worker {
 
   void post(std::function<void()> job);
 
+  // One that every part of the process may use; it lives as long as the process. nullptr: there is no thread
+  // to be had.
+  static Worker* of_process();
+
  private:
   void work();
 
@@ -33,6 +37,10 @@ class Worker {
   bool ending_ = false;
   std::thread thread_;  // last: it uses all of the above
 };
+
+// Whether a second thread of each of so many processes on this node would have a processor of its own. A
+// process that is bound to some of the processors is taken to have those for itself.
+bool has_processor_to_spare(int processes);
 
 // A value computed by a worker while its owner does something else, or by the owner himself if the worker has
 // not come to it when the value is needed. Without a worker: by the owner.

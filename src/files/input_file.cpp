@@ -58,8 +58,7 @@ Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const 
 
   auto input = mpi::agree(
       comm, guarded([&] {
-        return entry->open(
-            {.path = path, .comm = backends::comm_for(*entry, comm), .options = std::move(parsed)});
+        return entry->open({.path = path, .comm = comm, .options = std::move(parsed)});
       }));
   if (!input) return in(Result<std::unique_ptr<InputFile>>(tl::make_unexpected(input.error())), "open", path);
   std::unique_ptr<InputFile> file(new InputFile(comm, path, std::string(entry->name), std::move(*input)));
