@@ -81,6 +81,11 @@ class Output {
   // program's own number of it: formats that keep the variables of a step together start a new one when it
   // changes.
   virtual Status reserve(VariableId variable, std::uint64_t slot, std::int64_t step) = 0;
+  // COLLECTIVE. The same where a collective write() to the slot follows: what that makes anyway need not be
+  // made here.
+  virtual Status reserve_to_write(VariableId variable, std::uint64_t slot, std::int64_t step) {
+    return reserve(variable, slot, step);
+  }
   // COLLECTIVE or LOCAL, as place.access says. Any number of blocks per rank, none and empty ones included.
   // The data may be reused after the call returns.
   virtual Status write(const Place& place, std::span<const SourceBlock> blocks) = 0;

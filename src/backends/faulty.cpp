@@ -76,6 +76,9 @@ class FaultyOutput final : public Output {
   Status reserve(VariableId variable, std::uint64_t slot, std::int64_t step) override {
     return faults_.before("reserve").and_then([&] { return inner_->reserve(variable, slot, step); });
   }
+  Status reserve_to_write(VariableId variable, std::uint64_t slot, std::int64_t step) override {
+    return faults_.before("reserve").and_then([&] { return inner_->reserve_to_write(variable, slot, step); });
+  }
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
     // Like a disk error found by one rank in a collective write: the others have got theirs through.
     Status fault = faults_.before("write");

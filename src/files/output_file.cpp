@@ -159,7 +159,11 @@ Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
   Known& known = variables_[info.name];
   const std::int64_t number = step.value_or(catalogue_.last_step());
   if (known.steps.empty() || (step && known.steps.back() != *step)) {
-    Status reserved = guarded([&] { return output_->reserve(known.id, known.steps.size(), number); });
+    Status reserved = guarded([&] {
+      return followed == Followed::by_a_write
+                 ? output_->reserve_to_write(known.id, known.steps.size(), number)
+                 : output_->reserve(known.id, known.steps.size(), number);
+    });
     if (followed == Followed::by_a_write && output_->settles_late()) {
       unsettled_ = std::move(reserved);
     } else {
