@@ -5,8 +5,8 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace weir::bench {
 
@@ -18,7 +18,7 @@ struct Work {
   std::uint64_t first = 0;    // this rank's rows
   std::uint64_t count = 0;
   int steps = 1;
-  std::vector<double>* data = nullptr;  // this rank's block: written, or read into
+  std::span<double> data;  // this rank's block: written, or read into
 };
 
 // One library's way to do the work; throws std::runtime_error.

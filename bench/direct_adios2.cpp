@@ -15,7 +15,7 @@ void write_with(const Work& work, const char* engine_name) {
   adios2::Engine engine = io.Open(work.path, adios2::Mode::Write);
   for (int step = 0; step < work.steps; ++step) {
     engine.BeginStep();
-    engine.Put(variable, work.data->data());
+    engine.Put(variable, work.data.data());
     engine.EndStep();
   }
   engine.Close();
@@ -30,7 +30,7 @@ void read_with(const Work& work, const char* engine_name) {
   for (int step = 0; step < work.steps; ++step) {
     variable.SetStepSelection({static_cast<std::size_t>(step), 1});
     variable.SetSelection({{work.first, 0}, {work.count, work.columns}});
-    engine.Get(variable, work.data->data(), adios2::Mode::Sync);
+    engine.Get(variable, work.data.data(), adios2::Mode::Sync);
   }
   engine.Close();
 }

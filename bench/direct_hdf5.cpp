@@ -41,7 +41,7 @@ void write_hdf5(const Work& work) {
   H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
   for (int step = 0; step < work.steps; ++step) {
     const Selection selection(work, space, step);
-    need(H5Dwrite(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data->data()) >= 0,
+    need(H5Dwrite(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data.data()) >= 0,
          "write");
   }
   H5Pclose(transfer);
@@ -62,7 +62,7 @@ void read_hdf5(const Work& work) {
   H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
   for (int step = 0; step < work.steps; ++step) {
     const Selection selection(work, space, step);
-    need(H5Dread(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data->data()) >= 0,
+    need(H5Dread(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data.data()) >= 0,
          "read");
   }
   H5Pclose(transfer);

@@ -252,7 +252,11 @@ Status seal_folder(const fs::path& path) {
     files.push_back(std::move(file));
   }
   if (error) return fail_errno(error.value(), "seal", path.string());
-  return write_text_atomically(path / seal_name, Json{{"version", 1}, {"files", files}}.dump(1) + "\n");
+  // Neither flushed nor renamed by itself: the folder does not have its final name yet.
+  const std::string text = Json{{"version", 1}, {"files", files}}.dump(1) + "\n";
+  WEIR_ASSIGN(Descriptor seal, open_file(path / seal_name, O_CREAT | O_TRUNC | O_WRONLY));
+  WEIR_TRY(write_at(seal.get(), text.data(), text.size(), 0, path / seal_name));
+  return seal.close(path / seal_name);
 }
 
 Result<Origin> check_folder(const fs::path& path, int version) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "backends/adios2_files.hpp"
 #include "backends/adios2_folder.hpp"
@@ -29,6 +30,7 @@ struct Slot {
   std::uint64_t adios_step = 0;  // ADIOS2's
   std::int64_t elements = 0;     // written by this rank
   int collective_writes = 0;
+  bool made = false;  // HDF5: the data set is there
 };
 
 struct Defined {
@@ -60,8 +62,10 @@ class Adios2Output final : public Output {
   Status define(const Variable& variable) override;
   Status set_attribute(const Attribute& attribute) override;
   Status reserve(VariableId id, std::uint64_t slot, std::int64_t step) override;
+  Status reserve_to_write(VariableId id, std::uint64_t slot, std::int64_t step) override;
   Status write(const Place& place, std::span<const SourceBlock> blocks) override;
   Status close() override;
+  bool settles_late() const override { return format_ == Format::hdf5 && !collective_transfer_; }
 
  private:
   Status begin_step();
@@ -70,7 +74,7 @@ class Adios2Output final : public Output {
   Status store_notes();
   Status write_bp4(Defined& target, std::span<const SourceBlock> blocks);
   Status write_bp5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, Access access);
-  Status write_hdf5(Defined& target, std::span<const SourceBlock> blocks, Access access);
+  Status write_hdf5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, Access access);
   void put(Defined& target, const Box& box, const std::byte* data, adios2::Mode mode);
   Status guard(std::string_view operation, const std::function<void()>& call) {
     return guarded(format_, operation, path_, call);
@@ -153,7 +157,7 @@ Status Adios2Output::begin_step() {
   return {};
 }
 
-Status Adios2Output::reserve(VariableId id, std::uint64_t slot, std::int64_t step) {
+Status Adios2Output::reserve_to_write(VariableId id, std::uint64_t slot, std::int64_t step) {
   Defined& target = variables_.at(id);
   if (slot != target.slots.size()) throw std::logic_error("slots are reserved in order");
   const bool new_step = target.variable.stepped && step_has_number_ && step_number_ != step;
@@ -167,15 +171,20 @@ Status Adios2Output::reserve(VariableId id, std::uint64_t slot, std::int64_t ste
   }
   target.slots.push_back({.step = step, .adios_step = adios_step_});
   budget_ -= target.bytes();
+  return {};
+}
+
+Status Adios2Output::reserve(VariableId id, std::uint64_t slot, std::int64_t step) {
+  WEIR_TRY(reserve_to_write(id, slot, step));
   // Making a data set is collective in HDF5, writing to it is not. With one rank, ADIOS2 removes data sets
   // that have no data.
-  if (format_ == Format::hdf5 && comm_.size() > 1 && !target.empty()) {
-    const Extent nothing(target.variable.shape.size(), 0);
-    return guard(fmt::format("reserve variable '{}'", target.variable.name), [&] {
-      put(target, {nothing, nothing}, nullptr, adios2::Mode::Sync);
-    });
-  }
-  return {};
+  Defined& target = variables_.at(id);
+  if (format_ != Format::hdf5 || comm_.size() == 1 || target.empty()) return {};
+  target.slots.back().made = true;
+  const Extent nothing(target.variable.shape.size(), 0);
+  return guard(fmt::format("reserve variable '{}'", target.variable.name), [&] {
+    put(target, {nothing, nothing}, nullptr, adios2::Mode::Sync);
+  });
 }
 
 void Adios2Output::put(Defined& target, const Box& box, const std::byte* data, adios2::Mode mode) {
@@ -205,7 +214,7 @@ Status Adios2Output::write(const Place& place, std::span<const SourceBlock> bloc
     case Format::bp5:
       return write_bp5(target, slot, full, place.access);
     case Format::hdf5:
-      return write_hdf5(target, full, place.access);
+      return write_hdf5(target, slot, full, place.access);
   }
   return {};
 }
@@ -250,7 +259,8 @@ Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const Sour
   });
 }
 
-Status Adios2Output::write_hdf5(Defined& target, std::span<const SourceBlock> blocks, Access access) {
+Status Adios2Output::write_hdf5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks,
+                                Access access) {
   if (collective_transfer_ && access == Access::independent) {
     return fail(ErrorCode::unsupported, "with transfer=collective all ranks have to write together",
                 "write collectively, or set transfer=independent");
@@ -266,10 +276,12 @@ Status Adios2Output::write_hdf5(Defined& target, std::span<const SourceBlock> bl
     }
   }
   if (access == Access::collective) WEIR_TRY(check_room(bytes));
-  // A collective transfer needs every rank in every round.
+  // A collective transfer needs every rank in every round, and making the data set needs every rank once.
+  const bool makes = !std::exchange(slot.made, true) && comm_.size() > 1;
+  const std::size_t least = makes ? std::max<std::size_t>(1, pieces.size()) : pieces.size();
   const auto rounds = collective_transfer_
-                          ? static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(pieces.size())))
-                          : pieces.size();
+                          ? static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(least)))
+                          : least;
   const Extent nothing(target.variable.shape.size(), 0);
   pieces.resize(rounds, {{nothing, nothing}, nullptr});
   return guard(fmt::format("write variable '{}'", target.variable.name), [&] {

@@ -81,11 +81,19 @@ class Output {
   // program's own number of it: formats that keep the variables of a step together start a new one when it
   // changes.
   virtual Status reserve(VariableId variable, std::uint64_t slot, std::int64_t step) = 0;
+  // COLLECTIVE. The same where a collective write() to the slot follows: what that makes anyway need not be
+  // made here.
+  virtual Status reserve_to_write(VariableId variable, std::uint64_t slot, std::int64_t step) {
+    return reserve(variable, slot, step);
+  }
   // COLLECTIVE or LOCAL, as place.access says. Any number of blocks per rank, none and empty ones included.
   // The data may be reused after the call returns.
   virtual Status write(const Place& place, std::span<const SourceBlock> blocks) = 0;
   // COLLECTIVE. Everything has reached the operating system, under the path the file was created with.
   virtual Status close() = 0;
+  // LOCAL, the same on every rank. Whether reserve() may fail on one rank and the others go on: that rank
+  // takes part in the collective write() that follows, without blocks, and the ranks agree once about both.
+  virtual bool settles_late() const { return false; }
 };
 
 // A file being read.
@@ -101,6 +109,9 @@ class Input {
   virtual const std::vector<Attribute>& attributes() const = 0;
   // COLLECTIVE or LOCAL, as place.access says.
   virtual Status read(const Place& place, std::span<const TargetBlock> blocks) = 0;
+  // LOCAL. Whether this rank gains nothing from the others when it reads this box: what all ranks ask for
+  // together is then read with Access::independent, and nobody waits before it is.
+  virtual bool reads_alone(VariableId, const Box&) const { return true; }
   // COLLECTIVE. Destroying an Input without it is LOCAL and may leave handles open until the process ends.
   virtual Status close() = 0;
 };
@@ -145,8 +156,9 @@ struct Entry {
 // The table, in order of preference. LOCAL.
 std::span<const Entry> table();
 
-// COLLECTIVE. The communicator for FileSpec: one of its own for a storage library that talks between ranks,
-// so that its messages never meet ours when it is left halfway. (MPI-IO makes its own.)
+// COLLECTIVE. The communicator of a file that is written: one of its own where the backend talks between
+// ranks while it writes, so that its messages never meet ours when it is left halfway. (The libraries
+// themselves, MPI-IO, HDF5 and ADIOS2, duplicate what they are given.)
 mpi::Comm comm_for(const Entry& entry, const mpi::Comm& comm);
 
 Result<const Entry*> find(std::string_view name);  // unknown, or built without: a failure that says so

@@ -76,6 +76,9 @@ class FaultyOutput final : public Output {
   Status reserve(VariableId variable, std::uint64_t slot, std::int64_t step) override {
     return faults_.before("reserve").and_then([&] { return inner_->reserve(variable, slot, step); });
   }
+  Status reserve_to_write(VariableId variable, std::uint64_t slot, std::int64_t step) override {
+    return faults_.before("reserve").and_then([&] { return inner_->reserve_to_write(variable, slot, step); });
+  }
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
     // Like a disk error found by one rank in a collective write: the others have got theirs through.
     Status fault = faults_.before("write");
@@ -85,6 +88,7 @@ class FaultyOutput final : public Output {
   Status close() override {
     return faults_.before("close").and_then([&] { return inner_->close(); });
   }
+  bool settles_late() const override { return inner_->settles_late(); }
 
  private:
   Faults faults_;
@@ -102,6 +106,9 @@ class FaultyInput final : public Input {
     Status fault = faults_.before("read");
     Status done = inner_->read(place, blocks);
     return fault ? done : fault;
+  }
+  bool reads_alone(VariableId variable, const Box& box) const override {
+    return inner_->reads_alone(variable, box);
   }
   Status close() override { return inner_->close(); }
 

@@ -79,6 +79,8 @@ class Hdf5Output final : public Output {
   Status reserve(VariableId variable, std::uint64_t slot, std::int64_t step) override;
   Status write(const Place& place, std::span<const SourceBlock> blocks) override;
   Status close() override;
+  // Without compression, a new slot is a matter of metadata that is kept in memory.
+  bool settles_late() const override { return deflate_ == 0; }
 
  private:
   bool parallel() const { return comm_.size() > 1; }

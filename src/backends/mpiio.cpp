@@ -16,6 +16,15 @@ namespace {
 // Pieces stay below the 32-bit counts of MPI-IO and of its implementations' inner arithmetic.
 constexpr std::uint64_t largest_transfer = 512U << 20U;
 
+// From this many bytes in a row, reading together gains nothing: collective buffering would only add a copy.
+constexpr std::uint64_t worth_reading_alone = 1U << 20U;
+
+bool is_one_run(const Extent& shape, const Box& box) {
+  int runs = 0;
+  for_each_run(shape, box, [&](const Run&) { return ++runs < 2; });
+  return runs <= 1;
+}
+
 Status check_mpi(int code, std::string operation, const fs::path& path) {
   if (code == MPI_SUCCESS) return {};
   int error_class = MPI_ERR_OTHER;
@@ -121,12 +130,6 @@ class MpiFile {
   }
 
  private:
-  static bool is_one_run(const Extent& shape, const Box& box) {
-    int runs = 0;
-    for_each_run(shape, box, [&](const Run&) { return ++runs < 2; });
-    return runs <= 1;
-  }
-
   int call(MPI_Offset at, const std::byte* data, int count, bool together, MPI_Status* status) {
     return together ? MPI_File_write_at_all(handle_, at, data, count, MPI_BYTE, status)
                     : MPI_File_write_at(handle_, at, data, count, MPI_BYTE, status);
@@ -251,18 +254,25 @@ class MpiioOutput final : public RawOutput {
 
 class MpiioInput final : public Input {
  public:
-  MpiioInput(RawLayout layout, MpiFile file) : layout_(std::move(layout)), file_(std::move(file)) {}
+  MpiioInput(RawLayout layout, MpiFile file, bool always_together)
+      : layout_(std::move(layout)), file_(std::move(file)), always_together_(always_together) {}
 
   const std::vector<Variable>& variables() const override { return layout_.variables(); }
   const std::vector<Attribute>& attributes() const override { return layout_.attributes(); }
   Status read(const Place& place, std::span<const TargetBlock> blocks) override {
     return file_.transfer(layout_.variable(place.variable), layout_.offset(place), place.access, blocks);
   }
+  bool reads_alone(VariableId id, const Box& box) const override {
+    const Variable& variable = layout_.variable(id);
+    return !always_together_ && volume(box.count) * size_of(variable.type) >= worth_reading_alone &&
+           is_one_run(variable.shape, box);
+  }
   Status close() override { return file_.close(); }
 
  private:
   RawLayout layout_;
   MpiFile file_;
+  bool always_together_;  // the user asked for collective buffering
 };
 
 Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
@@ -277,7 +287,8 @@ Result<std::unique_ptr<Output>> create(const FileSpec& spec) {
 Result<std::unique_ptr<Input>> open(const FileSpec& spec) {
   WEIR_ASSIGN(RawLayout layout, mpi::agree(spec.comm, load_layout(spec)));
   WEIR_ASSIGN(MpiFile file, MpiFile::open(spec, MPI_MODE_RDONLY));
-  return std::make_unique<MpiioInput>(std::move(layout), std::move(file));
+  return std::make_unique<MpiioInput>(std::move(layout), std::move(file),
+                                      spec.options.text("collective_buffering") == "on");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,8 +107,12 @@ class PosixOutput final : public RawOutput {
   Status close() override {
     if (comm_.rank() == 0) {
       // Arrays whose tail nobody wrote still have their full length.
-      if (::ftruncate(file_.get(), static_cast<off_t>(layout().size())) != 0)
-        return fail_errno(errno, "set the size of", path_.string());
+      struct stat now {};
+      const auto size = static_cast<off_t>(layout().size());
+      if (::fstat(file_.get(), &now) != 0 || now.st_size != size) {
+        if (::ftruncate(file_.get(), size) != 0)
+          return fail_errno(errno, "set the size of", path_.string());
+      }
       WEIR_TRY(save_layout(path_, layout()));
     }
     return file_.close(path_);

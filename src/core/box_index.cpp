@@ -30,10 +30,11 @@ bool apart(std::span<const std::uint64_t> bounds, const Box& box) {
 }  // namespace
 
 void BoxIndex::add(std::span<const Box> boxes) {
+  boxes_.insert(boxes_.end(), boxes.begin(), boxes.end());
+  if (boxes_.size() - in_trees_ <= leaf_size) return;
   Tree grown;
-  for (const Box& box : boxes) {
-    if (!box.empty()) grown.members.push_back(boxes_.size());
-    boxes_.push_back(box);
+  for (; in_trees_ < boxes_.size(); ++in_trees_) {
+    if (!boxes_[in_trees_].empty()) grown.members.push_back(in_trees_);
   }
   if (grown.members.empty()) return;
   while (!trees_.empty() && trees_.back().members.size() <= grown.members.size()) {
@@ -54,6 +55,7 @@ void BoxIndex::remove(const Box& box) {
 
 void BoxIndex::clear() {
   boxes_.clear();
+  in_trees_ = 0;
   trees_.clear();
 }
 
@@ -61,6 +63,9 @@ std::optional<std::size_t> BoxIndex::find(const Box& box) const {
   if (box.empty()) return std::nullopt;
   for (const Tree& tree : trees_) {
     if (const auto found = find_in(tree, box)) return found;
+  }
+  for (std::size_t i = in_trees_; i < boxes_.size(); ++i) {
+    if (intersect(boxes_[i], box)) return i;
   }
   return std::nullopt;
 }

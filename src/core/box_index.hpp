@@ -39,7 +39,8 @@ class BoxIndex {
   std::optional<std::size_t> find_in(const Tree& tree, const Box& box) const;
 
   std::vector<Box> boxes_;
-  std::vector<Tree> trees_;  // falling in size
+  std::size_t in_trees_ = 0;  // so many of `boxes_`; the last few are looked at one by one
+  std::vector<Tree> trees_;   // falling in size
 };
 
 }  // namespace weir

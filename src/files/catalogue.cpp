@@ -12,8 +12,9 @@ std::string describe_write(const std::string& name, std::optional<std::int64_t> 
   return fmt::format("write variable '{}'{}", name, step ? fmt::format(", step {}", *step) : "");
 }
 
-Result<backends::Variable> Catalogue::resolve_variable(const Heading& heading) const {
-  const auto& [name, type, shape, step] = heading;
+Result<backends::Variable> Catalogue::resolve_variable(const std::string& name, Type type,
+                                                       const Extent& shape,
+                                                       std::optional<std::int64_t> step) const {
   WEIR_TRY(type_from_code(static_cast<int>(type)));
   WEIR_TRY(check_name(name));
   backends::Variable info{.name = name, .type = type, .shape = shape, .stepped = step.has_value()};
@@ -32,7 +33,7 @@ Result<backends::Variable> Catalogue::resolve_variable(const Heading& heading) c
   if (known.type != type) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("the elements are {}, the variable was first written as {}",
-                            name_of(heading.type), name_of(known.type)));
+                            name_of(type), name_of(known.type)));
   }
   if (shape.empty()) info.shape = known.shape;
   if (info.shape != known.shape) {
@@ -80,10 +81,10 @@ Status Catalogue::check_limits(const std::string& name) const {
   return {};
 }
 
-bool Catalogue::is_fresh(const Heading& heading) const {
-  const auto found = variables_.find(heading.name);
+bool Catalogue::is_fresh(const std::string& name, std::optional<std::int64_t> step) const {
+  const auto found = variables_.find(name);
   return found == variables_.end() || found->second.steps.empty() ||
-         (heading.step && *heading.step != found->second.steps.back());
+         (step && *step != found->second.steps.back());
 }
 
 Status Catalogue::check_box_is_new(const std::string& name, const Box& box) const {
@@ -98,7 +99,7 @@ Status Catalogue::check_box_is_new(const std::string& name, const Box& box) cons
 
 Result<Catalogue::Resolved> Catalogue::resolve(const WriteRequest& request) const {
   Resolved resolved;
-  WEIR_ASSIGN(resolved.info, resolve_variable(request.heading()));
+  WEIR_ASSIGN(resolved.info, resolve_variable(request.name, request.type, request.shape, request.step));
   resolved.box = {request.offset, request.count};
   if (resolved.box.offset.empty()) resolved.box.offset.assign(resolved.info.shape.size(), 0);
   if (resolved.box.count.empty()) resolved.box.count = resolved.info.shape;
@@ -110,7 +111,7 @@ Result<Catalogue::Resolved> Catalogue::resolve(const WriteRequest& request) cons
   }
   if (needed > 0 && request.data == nullptr)
     return fail(ErrorCode::invalid_argument, "the buffer is a null pointer");
-  resolved.fresh_slot = is_fresh(request.heading());
+  resolved.fresh_slot = is_fresh(request.name, request.step);
   if (!resolved.fresh_slot) WEIR_TRY(check_box_is_new(request.name, resolved.box));
   return resolved;
 }

@@ -52,8 +52,10 @@ class Catalogue {
     bool fresh_slot = false;  // nothing was written to this variable and step before
   };
   Result<Resolved> resolve(const WriteRequest& request) const;
-  Result<backends::Variable> resolve_variable(const Heading& heading) const;
-  bool is_fresh(const Heading& heading) const;
+  Result<backends::Variable> resolve_variable(const Heading& heading) const {
+    return resolve_variable(heading.name, heading.type, heading.shape, heading.step);
+  }
+  bool is_fresh(const std::string& name, std::optional<std::int64_t> step) const;
   Status check_box_is_new(const std::string& name, const Box& box) const;
   Status check_attribute(const backends::Attribute& attribute) const;
 
@@ -76,6 +78,8 @@ class Catalogue {
     std::vector<std::int64_t> steps;  // one per slot
     BoxIndex boxes;                   // what this process wrote to the newest slot
   };
+  Result<backends::Variable> resolve_variable(const std::string& name, Type type, const Extent& shape,
+                                              std::optional<std::int64_t> step) const;
   Status check_no_group(const std::string& name) const;
   Status check_limits(const std::string& name) const;
 

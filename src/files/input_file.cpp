@@ -58,8 +58,7 @@ Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const 
 
   auto input = mpi::agree(
       comm, guarded([&] {
-        return entry->open(
-            {.path = path, .comm = backends::comm_for(*entry, comm), .options = std::move(parsed)});
+        return entry->open({.path = path, .comm = comm, .options = std::move(parsed)});
       }));
   if (!input) return in(Result<std::unique_ptr<InputFile>>(tl::make_unexpected(input.error())), "open", path);
   std::unique_ptr<InputFile> file(new InputFile(comm, path, std::string(entry->name), std::move(*input)));
@@ -122,9 +121,7 @@ Result<Place> InputFile::resolve(const ReadRequest& request, Box& box) const {
     return fail(ErrorCode::invalid_argument, fmt::format("the variable holds {}, the buffer {}",
                                                          name_of(info.type), name_of(request.type)));
   }
-  Place place{.variable = entry->id,
-              .slot = 0,
-              .access = request.independent ? Access::independent : Access::collective};
+  Place place{.variable = entry->id, .slot = 0};
   if (!info.stepped && request.step) return fail(ErrorCode::invalid_argument, "the variable has no steps");
   if (info.stepped) {
     if (!request.step && entry->steps.size() != 1) {
@@ -160,21 +157,25 @@ Status InputFile::read(const ReadRequest& request) {
   };
   Box box;
   const Result<Place> place = in(resolve(request, box), operation, path_);
-  const auto transfer = [&]() -> Status {
+  const auto transfer = [&](Access access, bool with_data) -> Status {
     const TargetBlock block{box, request.data};
+    const Place how{.variable = place->variable, .slot = place->slot, .access = access};
     return in(guarded([&] {
-                return input_->read(*place, {&block, box.empty() ? 0U : 1U});
+                return input_->read(how, {&block, with_data && !box.empty() ? 1U : 0U});
               }),
               operation, path_);
   };
-  if (request.independent) {
-    if (!place) return tl::make_unexpected(place.error());
-    return transfer();
-  }
-  WEIR_TRY(mpi::vote(
-      comm_, [&] { return fmt::format("{} of '{}'", operation(), path_); },
-      place ? Status() : Status(tl::make_unexpected(place.error()))));
-  return mpi::agree(comm_, transfer());
+  // What needs no other rank is read before the ranks meet, so that they meet once: to hear whether they have
+  // made the same call, and how it went.
+  const bool alone = place && (request.independent || box.empty() || input_->reads_alone(place->variable, box));
+  Status mine = place ? Status() : Status(tl::make_unexpected(place.error()));
+  if (alone) mine = transfer(Access::independent, true);
+  if (request.independent) return mine;
+  WEIR_ASSIGN(const bool some_are_left,
+              mpi::vote(
+                  comm_, [&] { return fmt::format("{} of '{}'", operation(), path_); }, mine, !alone));
+  if (!some_are_left) return {};
+  return mpi::agree(comm_, transfer(Access::collective, !alone));
 }
 
 Status InputFile::close() {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <system_error>
+#include <utility>
 
 #include "files/checksum.hpp"
 
@@ -109,7 +109,9 @@ OutputFile::OutputFile(mpi::Comm comm, CreateOptions options, const backends::En
       entry_(&entry),
       publication_(std::move(publication)),
       output_(std::move(output)),
-      catalogue_(entry) {}
+      catalogue_(entry) {
+  if (options_.checksums) spare_processor_ = has_processor_to_spare(comm_.ranks_on_node());
+}
 
 OutputFile::~OutputFile() {
   give_up();
@@ -127,6 +129,7 @@ Status OutputFile::lose(Failure failure) {
 }
 
 Status OutputFile::settle(Status mine) {
+  if (mine) mine = std::exchange(unsettled_, {});
   Status together = mpi::agree(comm_, std::move(mine));
   return together ? together : lose(together.error());
 }
@@ -152,13 +155,23 @@ Status OutputFile::define(const backends::Variable& info) {
 
 // After it, the variable is defined and its newest slot is the one for this step.
 Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
-                                                 std::optional<std::int64_t> step) {
+                                                 std::optional<std::int64_t> step, Followed followed) {
   if (variables_.find(info.name) == variables_.end()) WEIR_TRY(define(info));
   Known& known = variables_[info.name];
   const std::int64_t number = step.value_or(catalogue_.last_step());
   if (known.steps.empty() || (step && known.steps.back() != *step)) {
-    WEIR_TRY(settle_books(guarded([&] { return output_->reserve(known.id, known.steps.size(), number); })));
+    Status reserved = guarded([&] {
+      return followed == Followed::by_a_write
+                 ? output_->reserve_to_write(known.id, known.steps.size(), number)
+                 : output_->reserve(known.id, known.steps.size(), number);
+    });
+    if (followed == Followed::by_a_write && output_->settles_late()) {
+      unsettled_ = std::move(reserved);
+    } else {
+      WEIR_TRY(settle_books(std::move(reserved)));
+    }
     known.steps.push_back(number);
+    known.as_before = false;
     known.boxes.clear();
     known.index.clear();
     catalogue_.note_slot(info, number);
@@ -166,10 +179,9 @@ Result<OutputFile::Known*> OutputFile::make_room(const backends::Variable& info,
   return &known;
 }
 
-// The boxes of all ranks in this write. COLLECTIVE if anything changed since the last one.
-std::vector<OwnedBox> OutputFile::arriving_boxes(const Known* known, const std::vector<OwnedBox>& mine,
-                                                 std::size_t dimensions, bool changed) const {
-  if (!changed) return known->decomposition;
+// The boxes of all ranks in this write. COLLECTIVE.
+std::vector<OwnedBox> OutputFile::arriving_boxes(const std::vector<OwnedBox>& mine,
+                                                 std::size_t dimensions) const {
   std::vector<OwnedBox> all;
   for (const std::string& packed : comm_.gather_to_all(pack(mine))) unpack(packed, dimensions, all);
   return all;
@@ -182,6 +194,8 @@ Status OutputFile::check_overlap(Known* known, std::span<const OwnedBox> arrivin
   if (const auto pair = find_overlap(boxes))
     return overlapping(arriving[pair->first], arriving[pair->second]);
   if (known == nullptr) return {};
+  if (std::exchange(known->as_before, false))
+    known->boxes.insert(known->boxes.begin(), known->decomposition.begin(), known->decomposition.end());
   known->index.add(boxes_of(std::span(known->boxes).subspan(known->index.boxes().size())));
   for (const OwnedBox& one : arriving) {
     if (const auto other = known->index.find(one.box)) return overlapping(known->boxes[*other], one);
@@ -189,82 +203,99 @@ Status OutputFile::check_overlap(Known* known, std::span<const OwnedBox> arrivin
   return {};
 }
 
-// nullptr: no thread is to be had.
-Worker* OutputFile::checksum_worker() {
-  try {
-    if (!checksum_worker_) checksum_worker_ = std::make_unique<Worker>();
-  } catch (const std::system_error&) {
-  }
-  return checksum_worker_.get();
-}
-
 Status OutputFile::transfer(Known& known, const Place& place, std::span<const SourceBlock> blocks) {
+  if (!unsettled_) blocks = {};
   const auto write = [&]() -> Status {
     WEIR_TRY(guarded([&] { return output_->write(place, blocks); }));
     return options_.fsync_writes ? publication_.sync() : Status();
   };
   if (!options_.checksums) return write();
 
-  // The checksums are computed while the blocks are being written, by another core if there is one.
   const std::size_t size = size_of(known.info.type);
-  std::uint64_t bytes = 0;
-  for (const SourceBlock& block : blocks) bytes += volume(block.box.count) * size;
-  Errand<std::vector<std::uint64_t>> sums(bytes >= worth_a_thread ? checksum_worker() : nullptr, [&] {
+  const auto sum_up = [&] {
     std::vector<std::uint64_t> all;
     for (const SourceBlock& block : blocks)
       all.push_back(checksum(block.data, volume(block.box.count) * size));
     return all;
-  });
-  Status written = write();
-  const std::vector<std::uint64_t> all = sums.get();
+  };
+  std::vector<std::uint64_t> sums;
+  Status written;
+  if (!spare_processor_ && comm_.rank() % 2 != 0) {
+    sums = sum_up();
+    written = write();
+  } else {
+    std::uint64_t bytes = 0;
+    for (const SourceBlock& block : blocks) bytes += volume(block.box.count) * size;
+    Worker* worker = spare_processor_ && bytes >= worth_a_thread ? Worker::of_process() : nullptr;
+    Errand<std::vector<std::uint64_t>> errand(worker, sum_up);
+    written = write();
+    sums = errand.get();
+  }
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    append_row(known.my_checksums, place.slot, blocks[i].box, all[i]);
+    append_row(known.my_checksums, place.slot, blocks[i].box, sums[i]);
   return written;
 }
 
 Result<OutputFile::Ongoing> OutputFile::begin(const Heading& heading, const std::vector<OwnedBox>& boxes,
                                               const Status& prior) {
-  const auto operation = [&] { return describe_write(heading.name, heading.step); };
   Result<backends::Variable> info = tl::make_unexpected(prior ? Failure{} : prior.error());
   if (prior) {
     const Status usable = check_usable();
-    info = usable ? in(catalogue_.resolve_variable(heading), operation, path())
+    info = usable ? in(
+                        catalogue_.resolve_variable(heading),
+                        [&] { return describe_write(heading.name, heading.step); }, path())
                   : Result<backends::Variable>(tl::make_unexpected(usable.error()));
   }
+  return begin_resolved(heading.name, heading.step, info, boxes);
+}
+
+Result<OutputFile::Ongoing> OutputFile::begin_resolved(const std::string& name,
+                                                       std::optional<std::int64_t> step,
+                                                       const Result<backends::Variable>& info,
+                                                       const std::vector<OwnedBox>& boxes) {
+  const auto operation = [&] { return describe_write(name, step); };
   // The decomposition of a program seldom changes from step to step: then nothing needs to be gathered.
-  const auto found = variables_.find(heading.name);
-  const bool fresh = catalogue_.is_fresh(heading);
+  const auto found = variables_.find(name);
+  const bool fresh = catalogue_.is_fresh(name, step);
   const bool as_before = info && found != variables_.end() && fresh && found->second.my_part == boxes;
   const auto call = [&] {
-    return fmt::format("{} of '{}', type {}, shape {}", operation(), path(), name_of(heading.type),
-                       info ? format_extent(info->shape) : "");
+    return fmt::format("{} of '{}'{}", operation(), path(),
+                       info ? fmt::format(", type {}, shape {}", name_of(info->type), format_extent(info->shape))
+                            : "");
   };
   auto changed =
       mpi::vote(comm_, call, info ? Status() : Status(tl::make_unexpected(info.error())), !as_before);
   if (!changed) return in(Result<Ongoing>(tl::make_unexpected(changed.error())), operation, path());
 
   // Before anything is stored: a write that is refused leaves no trace.
-  const Known* before = found == variables_.end() ? nullptr : &found->second;
-  const std::vector<OwnedBox> arriving = arriving_boxes(before, boxes, info->shape.size(), *changed);
+  std::vector<OwnedBox> arriving;
   if (*changed) {
+    arriving = arriving_boxes(boxes, info->shape.size());
     WEIR_TRY(in(check_overlap(fresh || found == variables_.end() ? nullptr : &found->second, arriving),
                 operation, path()));
   }
-  auto room = make_room(*info, heading.step);
+  auto room = make_room(*info, step, Followed::by_a_write);
   if (!room) return in(Result<Ongoing>(tl::make_unexpected(room.error())), operation, path());
   Known& known = **room;
+  if (!*changed) {
+    known.as_before = true;
+  } else {
+    known.boxes.insert(known.boxes.end(), arriving.begin(), arriving.end());
+  }
   if (fresh && *changed) {
-    known.decomposition = arriving;
+    known.decomposition = std::move(arriving);
     known.my_part = boxes;
   }
-  known.boxes.insert(known.boxes.end(), arriving.begin(), arriving.end());
-  return Ongoing{.heading = heading, .place = {.variable = known.id, .slot = known.steps.size() - 1}};
+  return Ongoing{
+      .name = name, .step = step, .place = {.variable = known.id, .slot = known.steps.size() - 1}};
 }
 
 Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks, const Status& mine) {
-  const auto operation = [&] { return describe_write(ongoing.heading.name, ongoing.heading.step); };
-  const Status written = transfer(variables_[ongoing.heading.name], ongoing.place, blocks);
-  return settle(in(mine ? written : mine, operation, path()));
+  const auto operation = [&] { return describe_write(ongoing.name, ongoing.step); };
+  const Status written = transfer(variables_[ongoing.name], ongoing.place, blocks);
+  if (unsettled_) return settle(in(mine ? written : mine, operation, path()));
+  unsettled_ = in(std::move(unsettled_), operation, path());
+  return settle(mine);
 }
 
 Status OutputFile::store_independently(const Heading& heading, const SourceBlock& block) {
@@ -272,7 +303,7 @@ Status OutputFile::store_independently(const Heading& heading, const SourceBlock
   const Status ready = [&]() -> Status {
     WEIR_TRY(check_usable());
     WEIR_TRY(catalogue_.resolve_variable(heading));
-    if (catalogue_.is_fresh(heading)) {
+    if (catalogue_.is_fresh(heading.name, heading.step)) {
       return fail(ErrorCode::state, "no room was reserved for an independent write",
                   "call reserve() on all ranks first");
     }
@@ -293,27 +324,32 @@ Status OutputFile::write(const WriteRequest& request) {
 }
 
 Status OutputFile::write_as_is(const WriteRequest& request) {
-  Result<Catalogue::Resolved> resolved = tl::make_unexpected(Failure{});
+  Result<backends::Variable> info = tl::make_unexpected(Failure{});
+  SourceBlock block{Box(), request.data};
   if (const Status usable = check_usable(); usable) {
-    resolved = in(
+    auto resolved = in(
         catalogue_.resolve(request), [&] { return describe_write(request.name, request.step); }, path());
+    if (resolved) {
+      info = std::move(resolved->info);
+      block.box = std::move(resolved->box);
+    } else {
+      info = tl::make_unexpected(std::move(resolved).error());
+    }
   } else {
-    resolved = tl::make_unexpected(usable.error());
+    info = tl::make_unexpected(usable.error());
   }
-  const SourceBlock block{resolved ? resolved->box : Box(), request.data};
+  const std::span<const SourceBlock> blocks(&block, block.box.empty() ? 0U : 1U);
   if (request.independent) {
-    if (!resolved) return tl::make_unexpected(resolved.error());
+    if (!info) return tl::make_unexpected(info.error());
     WEIR_TRY(store_independently(request.heading(), block));
     catalogue_.note_box(request.name, block.box);
     return {};
   }
   std::vector<OwnedBox> mine;
-  if (resolved && !block.box.empty()) mine.push_back({comm_.rank(), block.box});
-  WEIR_ASSIGN(
-      const Ongoing ongoing,
-      begin(request.heading(), mine, resolved ? Status() : Status(tl::make_unexpected(resolved.error()))));
+  if (info && !blocks.empty()) mine.push_back({comm_.rank(), block.box});
+  WEIR_ASSIGN(const Ongoing ongoing, begin_resolved(request.name, request.step, info, mine));
   catalogue_.note_box(request.name, block.box);
-  return store(ongoing, {&block, block.box.empty() ? 0U : 1U});
+  return store(ongoing, blocks);
 }
 
 Status OutputFile::reserve(const Heading& heading) {
@@ -398,6 +434,7 @@ Status OutputFile::write_books() {
 Status OutputFile::close(const std::optional<Failure>& unseen) {
   Status mine = check_usable();
   if (mine && unseen) mine = tl::make_unexpected(*unseen);
+  if (mine) mine = std::exchange(unsettled_, {});
   const Status outcome = [&]() -> Status {
     WEIR_TRY(mpi::vote(comm_, fmt::format("close '{}'", path()), mine));
     if (reducing_) WEIR_TRY(reducing_->finish());

@@ -55,7 +55,8 @@ class OutputFile {
   // often as all processes agreed to, with any part of those boxes each time. `prior` is what went wrong on
   // this process before: nothing is stored then, anywhere.
   struct Ongoing {
-    Heading heading;
+    std::string name;
+    std::optional<std::int64_t> step;
     backends::Place place;
   };
   Result<Ongoing> begin(const Heading& heading, const std::vector<OwnedBox>& boxes, const Status& prior);
@@ -83,6 +84,7 @@ class OutputFile {
     backends::VariableId id = 0;
     backends::Variable info;
     std::vector<std::int64_t> steps;               // the program's number of each slot
+    bool as_before = false;                        // `decomposition` belongs to `boxes` too
     std::vector<OwnedBox> boxes;                   // of the current slot, as far as written together
     BoxIndex index;                                // of the first of `boxes`, once more are added to them
     std::vector<OwnedBox> decomposition;           // of the last write that covered a fresh slot
@@ -99,12 +101,15 @@ class OutputFile {
                        std::span<const ReducedBlock> blocks);
   ReducingWriter& reducing();
   Status check_usable() const;
-  Result<Known*> make_room(const backends::Variable& info, std::optional<std::int64_t> step);
+  Result<Ongoing> begin_resolved(const std::string& name, std::optional<std::int64_t> step,
+                                 const Result<backends::Variable>& info, const std::vector<OwnedBox>& boxes);
+  // A collective write follows, which settles what went wrong here, or nothing does.
+  enum class Followed { by_a_write, by_nothing };
+  Result<Known*> make_room(const backends::Variable& info, std::optional<std::int64_t> step,
+                           Followed followed = Followed::by_nothing);
   Status define(const backends::Variable& info);
-  std::vector<OwnedBox> arriving_boxes(const Known* known, const std::vector<OwnedBox>& mine,
-                                       std::size_t dimensions, bool changed) const;
+  std::vector<OwnedBox> arriving_boxes(const std::vector<OwnedBox>& mine, std::size_t dimensions) const;
   static Status check_overlap(Known* known, std::span<const OwnedBox> arriving);
-  Worker* checksum_worker();
   Status transfer(Known& known, const backends::Place& place, std::span<const backends::SourceBlock> blocks);
   Status write_books();
   Status write_steps(const Known& known);
@@ -127,7 +132,10 @@ class OutputFile {
   Catalogue catalogue_;
   std::map<std::string, Known> variables_;
   std::optional<Failure> lost_;
-  std::unique_ptr<Worker> checksum_worker_;
+  Status unsettled_;  // of a reserve(): the other ranks have not been told
+  // Checksums are computed by a thread where a processor is to spare. Where not, half of the ranks compute
+  // before they write and half after: ranks that write to one file wait for each other anyway.
+  bool spare_processor_ = false;
   std::unique_ptr<ReducingWriter> reducing_;  // once a write asked for it
 };
 

@@ -22,6 +22,7 @@ namespace weir::mpi {
 
 struct Comm::Handle {
   MPI_Comm comm = MPI_COMM_NULL;
+  int ranks_on_node = 0;  // 0: not asked yet
 
   explicit Handle(MPI_Comm original) { MPI_Comm_dup(original, &comm); }
   Handle(const Handle&) = delete;
@@ -48,6 +49,17 @@ MPI_Comm Comm::get() const {
 
 void Comm::barrier() const {
   if (handle_) MPI_Barrier(get());
+}
+
+int Comm::ranks_on_node() const {
+  if (size_ == 1) return 1;
+  if (handle_->ranks_on_node == 0) {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &handle_->ranks_on_node);
+    MPI_Comm_free(&node);
+  }
+  return handle_->ranks_on_node;
 }
 
 namespace {

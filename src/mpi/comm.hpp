@@ -31,6 +31,7 @@ class Comm {
   // All COLLECTIVE.
   Comm duplicate() const { return is_serial() ? serial() : duplicate(get()); }
   void barrier() const;
+  int ranks_on_node() const;  // on this rank's; asked once per communicator and its copies
   std::int64_t sum(std::int64_t value) const;
   std::vector<std::int64_t> sum(
       std::vector<std::int64_t> values) const;  // element by element; the same number everywhere

@@ -120,7 +120,7 @@ std::shared_ptr<Progress> RemoteFile::reserve(const files::Heading& heading, int
   info = in(std::move(info), fmt::format("reserve variable '{}'", heading.name), path_);
   if (info) {
     reserve.heading.shape = info->shape;
-    if (catalogue_.is_fresh(heading))
+    if (catalogue_.is_fresh(heading.name, heading.step))
       catalogue_.note_slot(*info, heading.step.value_or(catalogue_.last_step()));
   } else {
     info.error().rank = rank;
