@@ -66,10 +66,11 @@ using namespace weir::interpose;
                   .file = file,                                                               \
                   WEIR_FILLS_##form};                                                         \
     };                                                                                        \
-    if (Pointer::pointer_ != Pointer::ordered && only_watched()) {                            \
+    Recorder* const recorder = only_watcher();                                                \
+    if (Pointer::pointer_ != Pointer::ordered && recorder != nullptr) {                       \
       const Inside now;                                                                       \
       const int code = function(WEIR_PASSES_##form);                                          \
-      return code == MPI_SUCCESS && watching->goes_on(call()) ? code : watched(call(), code); \
+      return code == MPI_SUCCESS && recorder->goes_on(call()) ? code : watched(call(), code); \
     }                                                                                         \
     const auto carry_out = [&] { return function(WEIR_PASSES_##form); };                      \
     return transfer(call(), Next(carry_out));                                                 \

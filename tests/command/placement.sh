@@ -55,7 +55,7 @@ expect 2 'too many for 2 file domains' "$weir" plan --grid 2x2 --platform 2x2 --
 for text in '%%MatrixMarket matrix array real general\n2 2\n1\n' '%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n' \
   '%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 nan\n' '%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n' \
   '%%MatrixMarket matrix coordinate real general\n2 2 99999999\n' 'rank 0=a slot=0\n' ''; do
-  printf "${text//%/%%}" > hostile.mtx
+  printf '%b' "$text" > hostile.mtx
   expect 1 'hostile.mtx' "$weir" plan --matrix hostile.mtx --platform 2x2 --emit openmpi-rankfile -o never --json never --svg never
 done
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 5\n' > lopsided.mtx
