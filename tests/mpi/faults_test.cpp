@@ -62,8 +62,11 @@ TEST_F(Faults, NoRoomOnOneRankIsHeardOfByTheWrite) {
   path_ = folder_ / "f.h5";
   for (const char* steps_before : {"0", "2"}) {
     const std::string message = common_failure([&] {
-      write_steps(
-          {{"inner", "hdf5"}, {"fail", "reserve"}, {"rank", "0"}, {"after", steps_before}, {"error", "ENOSPC"}});
+      write_steps({{"inner", "hdf5"},
+                   {"fail", "reserve"},
+                   {"rank", "0"},
+                   {"after", steps_before},
+                   {"error", "ENOSPC"}});
     });
     EXPECT_THAT(message, HasSubstr(std::string("write variable 'T', step ") + steps_before));
     EXPECT_THAT(message, HasSubstr("(rank 0): No space left on device"));
