@@ -7,6 +7,12 @@
 // median over rounds of time(direct) / time(Weir) (1 = as fast), with quartiles, and of time(Weir) /
 // time(Weir with checksums). With --fsync all sides are timed until the data is on disk; without, until the
 // operating system has it.
+//
+// What each side does. Direct: creates the file under its final name, one call of the library a step, closes
+// it; errors are looked at by the rank that has them, ranks do not wait for each other unless the library
+// makes them. Weir: the same data, and what it promises besides: a temporary name and a rename, the sidecar
+// of plain files (the seal of ADIOS2's folders), and after each write and read one agreement of all ranks on
+// how it went. The buffer is the same for all (see Buffer).
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -177,7 +183,8 @@ void remove_file(const Work& work, int rank) {
 class Buffer {
  public:
   explicit Buffer(std::size_t elements)
-      : memory_(std::aligned_alloc(page, (elements * sizeof(double) / page + 2) * page)), elements_(elements) {
+      : memory_(std::aligned_alloc(page, (elements * sizeof(double) / page + 2) * page)),
+        elements_(elements) {
     if (memory_ == nullptr) throw std::bad_alloc();
   }
   Buffer(const Buffer&) = delete;

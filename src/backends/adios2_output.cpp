@@ -279,9 +279,8 @@ Status Adios2Output::write_hdf5(Defined& target, Slot& slot, std::span<const Sou
   // A collective transfer needs every rank in every round, and making the data set needs every rank once.
   const bool makes = !std::exchange(slot.made, true) && comm_.size() > 1;
   const std::size_t least = makes ? std::max<std::size_t>(1, pieces.size()) : pieces.size();
-  const auto rounds = collective_transfer_
-                          ? static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(least)))
-                          : least;
+  const auto rounds =
+      collective_transfer_ ? static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(least))) : least;
   const Extent nothing(target.variable.shape.size(), 0);
   pieces.resize(rounds, {{nothing, nothing}, nullptr});
   return guard(fmt::format("write variable '{}'", target.variable.name), [&] {

@@ -110,8 +110,7 @@ class PosixOutput final : public RawOutput {
       struct stat now {};
       const auto size = static_cast<off_t>(layout().size());
       if (::fstat(file_.get(), &now) != 0 || now.st_size != size) {
-        if (::ftruncate(file_.get(), size) != 0)
-          return fail_errno(errno, "set the size of", path_.string());
+        if (::ftruncate(file_.get(), size) != 0) return fail_errno(errno, "set the size of", path_.string());
       }
       WEIR_TRY(save_layout(path_, layout()));
     }

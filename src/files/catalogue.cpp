@@ -32,8 +32,8 @@ Result<backends::Variable> Catalogue::resolve_variable(const std::string& name, 
   const backends::Variable& known = found->second.info;
   if (known.type != type) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("the elements are {}, the variable was first written as {}",
-                            name_of(type), name_of(known.type)));
+                fmt::format("the elements are {}, the variable was first written as {}", name_of(type),
+                            name_of(known.type)));
   }
   if (shape.empty()) info.shape = known.shape;
   if (info.shape != known.shape) {

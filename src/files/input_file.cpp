@@ -57,9 +57,7 @@ Result<std::unique_ptr<InputFile>> InputFile::open(const mpi::Comm& comm, const 
   WEIR_TRY(in(usable, "open", path));
 
   auto input = mpi::agree(
-      comm, guarded([&] {
-        return entry->open({.path = path, .comm = comm, .options = std::move(parsed)});
-      }));
+      comm, guarded([&] { return entry->open({.path = path, .comm = comm, .options = std::move(parsed)}); }));
   if (!input) return in(Result<std::unique_ptr<InputFile>>(tl::make_unexpected(input.error())), "open", path);
   std::unique_ptr<InputFile> file(new InputFile(comm, path, std::string(entry->name), std::move(*input)));
   WEIR_TRY(in(mpi::agree(comm, guarded([&] { return file->list_contents(); })), "open", path));
@@ -167,7 +165,8 @@ Status InputFile::read(const ReadRequest& request) {
   };
   // What needs no other rank is read before the ranks meet, so that they meet once: to hear whether they have
   // made the same call, and how it went.
-  const bool alone = place && (request.independent || box.empty() || input_->reads_alone(place->variable, box));
+  const bool alone =
+      place && (request.independent || box.empty() || input_->reads_alone(place->variable, box));
   Status mine = place ? Status() : Status(tl::make_unexpected(place.error()));
   if (alone) mine = transfer(Access::independent, true);
   if (request.independent) return mine;

@@ -259,9 +259,9 @@ Result<OutputFile::Ongoing> OutputFile::begin_resolved(const std::string& name,
   const bool fresh = catalogue_.is_fresh(name, step);
   const bool as_before = info && found != variables_.end() && fresh && found->second.my_part == boxes;
   const auto call = [&] {
-    return fmt::format("{} of '{}'{}", operation(), path(),
-                       info ? fmt::format(", type {}, shape {}", name_of(info->type), format_extent(info->shape))
-                            : "");
+    return fmt::format(
+        "{} of '{}'{}", operation(), path(),
+        info ? fmt::format(", type {}, shape {}", name_of(info->type), format_extent(info->shape)) : "");
   };
   auto changed =
       mpi::vote(comm_, call, info ? Status() : Status(tl::make_unexpected(info.error())), !as_before);
@@ -286,8 +286,7 @@ Result<OutputFile::Ongoing> OutputFile::begin_resolved(const std::string& name,
     known.decomposition = std::move(arriving);
     known.my_part = boxes;
   }
-  return Ongoing{
-      .name = name, .step = step, .place = {.variable = known.id, .slot = known.steps.size() - 1}};
+  return Ongoing{.name = name, .step = step, .place = {.variable = known.id, .slot = known.steps.size() - 1}};
 }
 
 Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks, const Status& mine) {

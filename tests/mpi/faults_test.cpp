@@ -56,6 +56,24 @@ TEST_F(Faults, EveryOperationCanFailOnOneRank) {
   }
 }
 
+// HDF5 lets the ranks agree once about the room for a step and the write that fills it.
+TEST_F(Faults, NoRoomOnOneRankIsHeardOfByTheWrite) {
+  if (!backends::find("hdf5")) GTEST_SKIP() << "built without HDF5";
+  path_ = folder_ / "f.h5";
+  for (const char* steps_before : {"0", "2"}) {
+    const std::string message = common_failure([&] {
+      write_steps({{"inner", "hdf5"},
+                   {"fail", "reserve"},
+                   {"rank", "0"},
+                   {"after", steps_before},
+                   {"error", "ENOSPC"}});
+    });
+    EXPECT_THAT(message, HasSubstr(std::string("write variable 'T', step ") + steps_before));
+    EXPECT_THAT(message, HasSubstr("(rank 0): No space left on device"));
+    EXPECT_THAT(folder_.names(), ElementsAre());
+  }
+}
+
 TEST_F(Faults, ALateFailureKeepsTheOldFile) {
   write_steps({});
   const std::string message = common_failure([&] { write_steps({{"fail", "write"}, {"after", "2"}}); });
@@ -116,6 +134,34 @@ TEST_F(Faults, BadPaths) {
         HasSubstr("differs between ranks"));
   }
   EXPECT_THAT(common_failure([&] { session_.open(folder_ / "none"); }), HasSubstr("No such file"));
+}
+
+// Some ranks need nobody for their part and have read it when they hear that others do, or are wrong.
+TEST_F(Faults, ReadingAloneAndTogetherInOneCall) {
+  const Extent shape = {1, 384 * 1024};  // 3 MiB
+  const Box mine = part_of(shape, 1, rank_, size_);
+  for (const char* backend : {"mpiio", "posix"}) {
+    File out = session_.create(path_, {.backend = backend});
+    out.write("T", values_of<double>(shape, mine, 1),
+              {.shape = shape, .offset = mine.offset, .count = mine.count})
+        .wait_stored();
+    out.close();
+    Reader in = session_.open(path_, {.backend = backend});
+    const Box part = rank_ % 3 == 0   ? Box::whole(shape)
+                     : rank_ % 3 == 1 ? Box{{0, 7}, {1, 5}}
+                                      : Box{{0, 0}, {0, 0}};
+    std::vector<double> data(volume(part.count));
+    in.read("T", data, {.offset = part.offset, .count = part.count});
+    EXPECT_EQ(data, values_of<double>(shape, part, 1)) << backend;
+    EXPECT_THAT(common_failure([&] {
+                  in.read(rank_ == size_ - 1 ? "U" : "T", data, {.offset = part.offset, .count = part.count});
+                }),
+                HasSubstr("no variable 'U'"))
+        << backend;
+    in.read("T", data, {.offset = part.offset, .count = part.count});
+    EXPECT_EQ(data, values_of<double>(shape, part, 1)) << backend;
+    in.close();
+  }
 }
 
 TEST_F(Faults, ReadingAndClosingAtOnceIsADisagreement) {

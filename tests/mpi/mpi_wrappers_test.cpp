@@ -33,6 +33,16 @@ TEST_F(Wrappers, SumsOfLowerRanks) {
   EXPECT_EQ(comm_.sum(1), size_);
 }
 
+TEST_F(Wrappers, RanksOfANodeAreCountedOnce) {
+  const int ranks = comm_.ranks_on_node();
+  EXPECT_EQ(ranks, size_);  // all tests run on one node
+  const Comm copy = comm_;
+  if (rank_ == 0) {
+    EXPECT_EQ(copy.ranks_on_node(), ranks);  // nobody else is asked
+  }
+  EXPECT_EQ(Comm::serial().ranks_on_node(), 1);
+}
+
 TEST_F(Wrappers, OneFailureBecomesEverybodysWithItsRank) {
   Status mine;
   if (rank_ >= size_ / 2) mine = fail(ErrorCode::io, "disk on fire " + std::to_string(rank_), "run");
