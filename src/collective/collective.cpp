@@ -81,14 +81,22 @@ class Implementation final : public Collective {
   };
 
   Outcome call(Direction direction, const Request& request, const Status& mine);
+  const Schedule* by_itself_again(const Rows& pieces, std::uint64_t hash, Direction direction) const;
+  bool transfer_ahead(Direction direction, const Rows& pieces, const MemoryStream& memory);
   Ballot opening(Direction direction, const Rows& pieces, const Status& mine, std::uint64_t hash) const;
   aggregation::CallFacts facts_of(const Ballot& ballot, Direction direction) const;
   Result<Agreed> schedule_for(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
                               std::uint64_t hash, bool keep);
   void ask_for_blocks(const aggregation::CallFacts& facts, const Rows& pieces, bool direct);
   Status carry_out(Direction direction, const Agreed& agreed, const Rows& pieces, const MemoryStream& memory);
+  Status touch_file(Direction direction, const Rows& pieces, const MemoryStream& memory);
   Status direct(Direction direction, Schedule& schedule, const Rows& pieces, const MemoryStream& memory);
   Status close_call(Direction direction, const Status& mine);
+  void count(std::uint64_t bytes) {
+    accounting_.bytes += bytes;
+    accounting_.requests = io_.requests();
+    accounting_.file_bytes = io_.bytes();
+  }
   std::optional<std::uint64_t> have_file_alone();
   Worker* worker(const Schedule& schedule);
 
@@ -136,6 +144,24 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
   return ballot;
 }
 
+// The schedule of an earlier call with pieces like these, if in it every rank touched the file for itself
+// when it liked to.
+const Schedule* Implementation::by_itself_again(const Rows& pieces, std::uint64_t hash,
+                                                Direction direction) const {
+  if (direction == Direction::read && !pieces.empty() && pieces.back().end() > io_.size()) return nullptr;
+  for (const Kept& kept : kept_)
+    if (kept.schedule && kept.hash == hash && kept.schedule->decision.algorithm == Algorithm::direct &&
+        !kept.schedule->decision.steps.throttled())
+      return kept.schedule.get();
+  return nullptr;
+}
+
+// False: to be done again with all others, who will hear what is wrong.
+bool Implementation::transfer_ahead(Direction direction, const Rows& pieces, const MemoryStream& memory) {
+  if (direction == Direction::write && traits_.early_blocks) ask_for_blocks({}, pieces, true);
+  return touch_file(direction, pieces, memory).has_value();
+}
+
 Outcome Implementation::call(Direction direction, const Request& request, const Status& mine) {
   ++accounting_.calls;
   team_->set_purpose(direction == Direction::write ? "collective write" : "collective read", file_.path);
@@ -147,12 +173,19 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
   if (checked && !by_itself) pieces = request.file;
   const std::uint64_t hash = shape_hash(pieces) * 2 + (direction == Direction::read ? 1 : 0);
 
+  // Where ranks touched the file for themselves the last time, they do so before they meet: if all did, that
+  // was all.
+  const Schedule* const again = checked && !by_itself ? by_itself_again(pieces, hash, direction) : nullptr;
+  const bool ahead = again != nullptr && transfer_ahead(direction, pieces, MemoryStream(request.memory));
+
   Result<Agreed> agreed = Agreed{};
   std::uint64_t size = UINT64_MAX;
   aggregation::CallFacts facts;
   {
     const Timed timed(accounting_.of(Phase::negotiate));
-    const Ballot ballot = team_->reduce(opening(direction, pieces, checked, hash));
+    Ballot mine_of_call = opening(direction, pieces, checked, hash);
+    mine_of_call.least[Ballot::done] = ahead ? 1 : 0;
+    const Ballot ballot = team_->reduce(mine_of_call);
     if (ballot.least[Ballot::failed] != INT64_MAX) {
       checked = in(mpi::agree(team_->comm(), checked),
                    direction == Direction::write ? "collective write" : "collective read", file_.path);
@@ -161,6 +194,12 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
     if (ballot.least[Ballot::call] != ~ballot.least[Ballot::call_too])
       return {.status = in(Status(fail(ErrorCode::disagreement, "some ranks read and others write")),
                            "collective I/O", file_.path)};
+    if (ballot.least[Ballot::done] == 1) {
+      last_ = again;
+      const std::uint64_t bytes = aggregation::total_bytes(pieces);
+      count(bytes);
+      return {.status = {}, .bytes = bytes};
+    }
     if (direction == Direction::read) size = static_cast<std::uint64_t>(~ballot.least[Ballot::size]);
     facts = facts_of(ballot, direction);
     const bool cut = facts.end > size;
@@ -187,9 +226,7 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
   }
   status = close_call(direction, status);
   alone_.reset();
-  if (status) accounting_.bytes += bytes;
-  accounting_.requests = io_.requests();
-  accounting_.file_bytes = io_.bytes();
+  count(status ? bytes : 0);
   return {.status = std::move(status), .bytes = bytes};
 }
 
@@ -294,6 +331,14 @@ Status Implementation::carry_out(Direction direction, const Agreed& agreed, cons
   return direction == Direction::write ? exchange.write() : exchange.read();
 }
 
+// This rank's own pieces.
+Status Implementation::touch_file(Direction direction, const Rows& pieces, const MemoryStream& memory) {
+  if (pieces.empty()) return {};
+  const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
+  const WriteLock lock = direction == Direction::write ? io_.share() : WriteLock();
+  return guarded([&] { return transfer(io_, direction, pieces, memory); });
+}
+
 Status Implementation::direct(Direction direction, Schedule& schedule, const Rows& pieces,
                               const MemoryStream& memory) {
   tokens_.begin(schedule.decision, schedule.number, 1);
@@ -305,12 +350,7 @@ Status Implementation::direct(Direction direction, Schedule& schedule, const Row
       team_->nap(seen, rounds, tokens_.polls());
     }
   }
-  Status status;
-  {
-    const Timed timed(accounting_.of(direction == Direction::write ? Phase::write : Phase::read));
-    const WriteLock lock = direction == Direction::write && !pieces.empty() ? io_.share() : WriteLock();
-    status = guarded([&] { return transfer(io_, direction, pieces, memory); });
-  }
+  const Status status = touch_file(direction, pieces, memory);
   tokens_.pass(0);
   tokens_.finish();
   return status;

@@ -31,6 +31,7 @@ struct Ballot {
     end,
     size,
     rows,
+    done,
     shift,
     shift_too = shift + kept_schedules
   };
