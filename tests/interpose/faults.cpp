@@ -1,6 +1,7 @@
 // What goes wrong under the service, and what a program must see of it: faults CASE FOLDER. Every rank must
 // get the same error class, by its code and by its error handler, with words that name the cause; and the
 // file can be closed. Prints "as expected" on rank 0.
+#include <fcntl.h>
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,6 +12,9 @@
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "collective/write_lock.hpp"
+#include "core/file.hpp"
 
 namespace {
 
@@ -175,6 +179,33 @@ void left_alone(const std::string& path) {
   MPI_File_close(&file);
 }
 
+// Rank 0 writes a hole back as it was, slowly, as collective calls do; meanwhile the last rank writes there.
+void waits(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    const weir::Descriptor own(::open(path.c_str(), O_RDWR));
+    char hole = 0;
+    const weir::collective::WriteLock alone(own.get(), weir::collective::WriteLock::Kind::exclusive);
+    if (!alone.held() || ::pread(own.get(), &hole, 1, 0) != 1) give_up("the file cannot be locked");
+    MPI_Barrier(MPI_COMM_WORLD);
+    ::usleep(200'000);  // time enough to see who does not wait
+    if (::pwrite(own.get(), &hole, 1, 0) != 1) give_up("the file cannot be written");
+  } else {
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (rank == ranks - 1) {
+    const char fresh = '!';
+    MPI_File_write_at(file, 0, &fresh, 1, MPI_CHAR, MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&file);
+  char found = 0;
+  if (weir::Descriptor own(::open(path.c_str(), O_RDONLY));
+      ::pread(own.get(), &found, 1, 0) != 1 || found != '!')
+    give_up("a write into a hole was lost");
+}
+
 void dies(const std::string& path) {
   MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
@@ -212,6 +243,7 @@ int main(int argc, char** argv) {
                {"wrong_argument", wrong_argument},
                {"short_read", short_read},
                {"left_alone", left_alone},
+               {"waits", waits},
                {"dies", dies},
                {"stops", stops}};
   for (const auto& one : cases)

@@ -26,6 +26,7 @@ run wrong_environment 2 0 WEIR_REQ=lots
 run wrong_argument 3 0
 run short_read 3 0
 run left_alone 2 0
+run waits 2 0
 run dies 3 1
 # needs WORDS: in what the last one said
 needs() { grep -q "$1" <<<"$output" || { printf "FAILED: nobody said '%s':\n%s\n" "$1" "$output" | head -40; failures=$((failures + 1)); }; }
