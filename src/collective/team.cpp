@@ -152,19 +152,17 @@ void Team::reduce_over_leaders(Ballot& ballot) const {
   }
 }
 
+// Within one node whoever comes last knows the result and tells it: the others are woken once. Over several
+// nodes it is the leader who has to be woken first.
 Ballot Team::reduce(const Ballot& mine) {
   const std::uint32_t number = ++reductions_;
   slots_[rank_].ballot = mine;
   const std::uint32_t all = number * size();
   const bool last = header_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == all;
-  if (leads()) {
-    for (unsigned rounds = 0; header_->arrived.load(std::memory_order_acquire) != all; ++rounds) {
-      const std::uint32_t seen = bell();
-      if (header_->arrived.load(std::memory_order_acquire) == all) break;
-      nap(seen, rounds, false);
-    }
-    Ballot result = mine;
-    for (std::uint32_t r = 1; r < size(); ++r) result.add(slots_[r].ballot);
+  if (nodes_.count == 1 ? last : leads()) {
+    wait_until(header_->arrived, all);
+    Ballot result;
+    for (std::uint32_t r = 0; r < size(); ++r) result.add(slots_[r].ballot);
     reduce_over_leaders(result);
     header_->result = result;
     header_->released.store(number, std::memory_order_release);
@@ -172,12 +170,16 @@ Ballot Team::reduce(const Ballot& mine) {
     return result;
   }
   if (last) ring_bell();
-  for (unsigned rounds = 0; header_->released.load(std::memory_order_acquire) != number; ++rounds) {
+  wait_until(header_->released, number);
+  return header_->result;
+}
+
+void Team::wait_until(const std::atomic<std::uint32_t>& count, std::uint32_t wanted) const {
+  for (unsigned rounds = 0; count.load(std::memory_order_acquire) != wanted; ++rounds) {
     const std::uint32_t seen = bell();
-    if (header_->released.load(std::memory_order_acquire) == number) break;
+    if (count.load(std::memory_order_acquire) == wanted) return;
     nap(seen, rounds, false);
   }
-  return header_->result;
 }
 
 Status Team::agree(const Status& mine) {
@@ -210,9 +212,9 @@ void Team::ring_bell() const {
 }
 
 void Team::nap(std::uint32_t seen, unsigned rounds, bool poll) const {
-  // Messages are only noticed by who looks: a reduction over nodes takes some hundred microseconds, and is
-  // looked for that long. Others who could use the core get it at each yield.
-  const unsigned yields = poll ? 1000 : 4;
+  // Who sleeps is woken late, and a message is only noticed by who looks. So everybody looks for about as
+  // long as a call takes, some hundred microseconds; whoever else wants the core gets it at each yield.
+  constexpr unsigned yields = 1000;
   if (rounds < yields) {
     ::sched_yield();
     return;

@@ -104,6 +104,7 @@ class Team {
   explicit Team(const mpi::Comm& comm) : comm_(comm) {}
   Status share();
   void reduce_over_leaders(Ballot& ballot) const;
+  void wait_until(const std::atomic<std::uint32_t>& count, std::uint32_t wanted) const;
   void look_after_peers() const;
 
   struct Header;
