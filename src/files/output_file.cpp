@@ -43,12 +43,14 @@ std::string pack(const std::vector<OwnedBox>& boxes) {
     numbers.insert(numbers.end(), owned.box.offset.begin(), owned.box.offset.end());
     numbers.insert(numbers.end(), owned.box.count.begin(), owned.box.count.end());
   }
+  if (numbers.empty()) return {};
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::uint64_t)};
 }
 
 void unpack(const std::string& text, std::size_t dimensions, std::vector<OwnedBox>& boxes) {
   std::vector<std::uint64_t> numbers(text.size() / sizeof(std::uint64_t));
-  std::memcpy(numbers.data(), text.data(), text.size());
+  if (numbers.empty()) return;
+  std::memcpy(numbers.data(), text.data(), numbers.size() * sizeof(std::uint64_t));
   const auto length = static_cast<std::ptrdiff_t>(dimensions);
   for (auto at = numbers.begin(); at != numbers.end(); at += 1 + 2 * length) {
     boxes.push_back({.owner = static_cast<int>(*at),
