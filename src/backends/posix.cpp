@@ -62,15 +62,13 @@ collective::Request request_of(const RawLayout& layout, const Place& place,
 }
 
 Result<aggregation::Settings> settings_of(const Options& options) {
-  // Lists are understood where hints are; commas stand between options already.
-  std::string aggregators = options.text("aggregators");
-  std::replace(aggregators.begin(), aggregators.end(), '+', ',');
   const auto said = [&](std::string_view name) -> std::optional<std::string> {
-    if (name == "weir_aggregators") return aggregators;
     if (name == "weir_domains") return options.text("domains");
     return std::nullopt;
   };
   WEIR_ASSIGN(aggregation::Settings settings, aggregation::read_settings(said, {}));
+  for (const std::int64_t rank : options.numbers("aggregators"))
+    settings.ranks.push_back(static_cast<std::uint32_t>(rank));
   const std::string& way = options.text("collective");
   settings.algorithm = way == "two-phase"   ? aggregation::Algorithm::two_phase
                        : way == "segmented" ? aggregation::Algorithm::segmented
@@ -223,10 +221,11 @@ Entry posix_entry() {
                    .least = 0,
                    .most = INT32_MAX},
                   {.name = "aggregators",
-                   .kind = Option::Kind::text,
+                   .kind = Option::Kind::numbers,
                    .fallback = "",
-                   .help =
-                       "collective: which writers touch the file, in serving order: 0+2+4; empty: chosen"},
+                   .help = "collective: which writers touch the file, in serving order: 0+2+4; empty: chosen",
+                   .least = 0,
+                   .most = INT32_MAX},
                   {.name = "domains",
                    .kind = Option::Kind::word,
                    .fallback = "automatic",

@@ -58,6 +58,20 @@ std::optional<bool> parse_flag(std::string_view text) {
   return std::nullopt;
 }
 
+// "0+2+4"; nothing is an empty list.
+Result<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('+'), text.size());
+    WEIR_ASSIGN(const std::int64_t number, parse_integer(text.substr(0, end)));
+    numbers.push_back(number);
+    if (end + 1 == text.size())
+      return fail(ErrorCode::invalid_argument, "a number is missing behind the last '+'");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return numbers;
+}
+
 Status check_bounds(const Option& option, std::int64_t value) {
   if (value >= option.least && value <= option.most) return {};
   const std::string least = option.least == INT64_MIN ? "" : fmt::format(" at least {}", option.least);
@@ -90,6 +104,11 @@ Result<std::string> normalise(const Option& option, const std::string& value) {
       return fail(ErrorCode::invalid_argument,
                   fmt::format("unknown value '{}'{}", value,
                               suggest(value, {option.words.begin(), option.words.end()})));
+    }
+    case Option::Kind::numbers: {
+      WEIR_ASSIGN(const std::vector<std::int64_t> numbers, parse_numbers(value));
+      for (const std::int64_t number : numbers) WEIR_TRY(check_bounds(option, number));
+      return value;
     }
     case Option::Kind::text:
       return value;
@@ -136,6 +155,10 @@ double Options::seconds(std::string_view name) const {
 }
 bool Options::given(std::string_view name) const {
   return given_.find(name)->second;
+}
+
+std::vector<std::int64_t> Options::numbers(std::string_view name) const {
+  return parse_numbers(text(name)).value();
 }
 
 const std::string& Options::text(std::string_view name) const {

@@ -17,14 +17,14 @@ namespace weir {
 using OptionMap = std::map<std::string, std::string>;
 
 struct Option {
-  enum class Kind { boolean, integer, bytes, seconds, word, text };
+  enum class Kind { boolean, integer, bytes, seconds, word, numbers, text };
 
   std::string_view name;
   Kind kind;
   std::string_view fallback;  // the value when not given, in the same spelling a user would use
   std::string_view help;
   std::vector<std::string_view> words = {};  // the values of a `word`
-  std::int64_t least = INT64_MIN;            // bounds of an `integer` or `bytes`
+  std::int64_t least = INT64_MIN;            // bounds of an `integer`, `bytes` or each of `numbers`
   std::int64_t most = INT64_MAX;
 };
 
@@ -34,6 +34,8 @@ class Options {
   bool flag(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;  // also of `bytes`
   double seconds(std::string_view name) const;
+  std::vector<std::int64_t> numbers(
+      std::string_view name) const;                      // written "0+2+4"; commas stand between options
   const std::string& text(std::string_view name) const;  // also of `word`
   bool given(std::string_view name) const;               // said by the user, not the fallback
 

@@ -23,6 +23,7 @@ const std::vector<Option> declared = {
      .help = "mode",
      .words = {"auto", "fast", "safe"}},
     {.name = "delay", .kind = Option::Kind::seconds, .fallback = "0", .help = "delay"},
+    {.name = "ranks", .kind = Option::Kind::numbers, .fallback = "", .help = "ranks", .least = 0},
 };
 
 std::string failure_of(const OptionMap& given) {
@@ -40,6 +41,9 @@ TEST(Options, DefaultsAndValues) {
   EXPECT_DOUBLE_EQ(options->seconds("delay"), 0.02);
   EXPECT_TRUE(options->given("deflate"));
   EXPECT_FALSE(options->given("mode"));
+  EXPECT_TRUE(options->numbers("ranks").empty());
+  EXPECT_EQ(parse_options("x", declared, {{"ranks", "4+0+12"}})->numbers("ranks"),
+            (std::vector<std::int64_t>{4, 0, 12}));
 }
 
 TEST(Options, EveryMistakeIsNamed) {
@@ -53,6 +57,10 @@ TEST(Options, EveryMistakeIsNamed) {
   EXPECT_THAT(failure_of({{"chunk", "4 MB"}}), HasSubstr("write it like"));
   EXPECT_THAT(failure_of({{"chunk", "0"}}), HasSubstr("at least 1"));
   EXPECT_THAT(failure_of({{"delay", "-1"}}), HasSubstr("not a quantity"));
+  EXPECT_THAT(failure_of({{"ranks", "0+x"}}), HasSubstr("option 'ranks': 'x' is not a whole number"));
+  EXPECT_THAT(failure_of({{"ranks", "0+-1"}}), HasSubstr("at least 0"));
+  EXPECT_THAT(failure_of({{"ranks", "0+"}}), HasSubstr("a number is missing"));
+  EXPECT_THAT(failure_of({{"ranks", "0++1"}}), HasSubstr("'' is not a whole number"));
 }
 
 TEST(Options, Quantities) {
