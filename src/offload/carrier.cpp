@@ -1,11 +1,10 @@
 #include "offload/carrier.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <sched.h>
 
 #include <chrono>
 
+#include "core/this_thread.hpp"
 #include "core/timed.hpp"
 
 namespace weir::offload {
@@ -16,16 +15,6 @@ using namespace std::chrono_literals;
 
 constexpr auto between_looks_at_the_server = 100ms;
 constexpr auto between_tries_to_send = 1ms;
-
-void run_on(const std::vector<int>& cores) {
-  if (cores.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int core : cores) {
-    if (core < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(core), &set);
-  }
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // if it is not allowed, any core will do
-}
 
 }  // namespace
 
@@ -130,7 +119,7 @@ bool Carrier::copy_parts() {
 }
 
 void Carrier::work() {
-  run_on(server_.cores);
+  run_this_thread_on(server_.cores);
   while (true) {
     const std::uint32_t heard = mailbox_.client_bell().heard();
     bool moved = read_answers();

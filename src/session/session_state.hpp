@@ -73,7 +73,7 @@ class State {
   Meter meter_;
   std::vector<std::shared_ptr<offload::Progress>> closings_;  // under way; end() tells what nobody asked
   bool ended_ = false;
-  // What MPI keeps until it is finalised, or this session ended before.
+  // Kept by MPI until it is finalised; a session that ends before takes itself out of it.
   struct FinalizeHook {
     State* session;
   };

@@ -1,26 +1,13 @@
 #include "workloads/plain_writer.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <future>
 
+#include "core/this_thread.hpp"
+
 namespace weir::workloads {
-
-namespace {
-
-void run_on(const std::vector<int>& cores) {
-  if (cores.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int core : cores) {
-    if (core < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(core), &set);
-  }
-  ::sched_setaffinity(0, sizeof set, &set);  // of this thread; if it is not allowed, any core will do
-}
-
-}  // namespace
 
 PlainWriter::PlainWriter(Settings settings)
     : settings_(std::move(settings)), data_(settings_.bytes, std::byte{1}) {
@@ -28,7 +15,7 @@ PlainWriter::PlainWriter(Settings settings)
 }
 
 void PlainWriter::begin() {
-  run_on(settings_.cores);
+  run_this_thread_on(settings_.cores);
   auto opened = open_file(settings_.path, O_CREAT | O_TRUNC | O_WRONLY);
   if (opened) {
     file_ = std::move(*opened);
