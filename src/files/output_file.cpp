@@ -432,12 +432,18 @@ Status OutputFile::write_books() {
   return {};
 }
 
-Status OutputFile::close(const std::optional<Failure>& unseen) {
+Status OutputFile::close(const std::optional<Failure>& unseen,
+                         const std::function<void(const Failure&)>& meanwhile) {
   Status mine = check_usable();
   if (mine && unseen) mine = tl::make_unexpected(*unseen);
   if (mine) mine = std::exchange(unsettled_, {});
   const Status outcome = [&]() -> Status {
-    WEIR_TRY(mpi::vote(comm_, fmt::format("close '{}'", path()), mine));
+    const std::string call = fmt::format("close '{}'", path());
+    if (meanwhile) {
+      WEIR_TRY(mpi::vote_until_joined(comm_, call, mine, meanwhile));
+    } else {
+      WEIR_TRY(mpi::vote(comm_, call, mine));
+    }
     if (reducing_) WEIR_TRY(reducing_->finish());
     WEIR_TRY(write_books());
     WEIR_TRY(settle(guarded([&] { return output_->close(); })));

@@ -7,6 +7,7 @@
 // the file as it was.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,9 +71,14 @@ class OutputFile {
   Status store_independently(const Heading& heading, const backends::SourceBlock& block);
 
   // `unseen` is a failure on this rank that the program has not been told: the file is then not published.
-  Status close(const std::optional<Failure>& unseen);
+  // `meanwhile`, where given: other ranks may write before they close, which then fails, and so does this: it
+  // is told at once, before all have come. See mpi::vote_until_joined.
+  Status close(const std::optional<Failure>& unseen,
+               const std::function<void(const Failure&)>& meanwhile = {});
 
   bool is_open() const { return output_ != nullptr; }
+  // What made it unusable.
+  const std::optional<Failure>& lost() const { return lost_; }
   const mpi::Comm& comm() const { return comm_; }
   const std::string& path() const { return publication_.path(); }
   bool is_reduced(const std::string& name) const { return reducing_ && reducing_->knows(name); }  // LOCAL

@@ -261,10 +261,14 @@ namespace {
 // What every rank says when a collective call is opened.
 class Ballot {
  public:
-  Ballot(const Comm& comm, const std::string& call, bool good, bool flag) : comm_(comm) {
+  enum class Patience : std::uint8_t { none, until_joined };
+
+  Ballot(const Comm& comm, const std::string& call, bool good, bool flag, Patience patience = Patience::none)
+      : comm_(comm) {
     // Minimum and, through the complement, maximum of a digest: equal only if everybody has the same.
     const auto digest = static_cast<std::int64_t>(std::hash<std::string>{}(call));
-    votes_ = {good ? comm.size() : comm.rank(), digest, ~digest, flag ? -1 : 0};
+    votes_ = {good ? comm.size() : comm.rank(), digest, ~digest, flag ? -1 : 0,
+              patience == Patience::until_joined ? 1 : 0};
   }
   void cast() {
     MPI_Allreduce(MPI_IN_PLACE, votes_.data(), static_cast<int>(votes_.size()), MPI_INT64_T, MPI_MIN,
@@ -273,11 +277,18 @@ class Ballot {
   bool any_failed() const { return votes_[0] < comm_.size(); }
   bool all_call_the_same() const { return votes_[1] == ~votes_[2]; }
   bool any_flag() const { return votes_[3] != 0; }
+  bool all_wait() const { return votes_[4] != 0; }
 
  private:
   const Comm& comm_;
-  std::array<std::int64_t, 4> votes_{};
+  std::array<std::int64_t, 5> votes_{};
 };
+
+Status outcome_of(const Ballot& ballot, const Comm& comm, const std::string& call, const Status& mine) {
+  if (ballot.any_failed()) WEIR_TRY(agree(comm, mine));
+  if (!ballot.all_call_the_same()) WEIR_TRY(same_everywhere(comm, call, "the call"));
+  return {};
+}
 
 }  // namespace
 
@@ -293,14 +304,26 @@ Result<bool> vote(const Comm& comm, const std::function<std::string()>& describe
     const auto watchdog = watch_over(mine);
     ballot.cast();
   }
-  if (ballot.any_failed()) WEIR_TRY(agree(comm, mine));
-  if (!ballot.all_call_the_same()) WEIR_TRY(same_everywhere(comm, call, "the call"));
+  WEIR_TRY(outcome_of(ballot, comm, call, mine));
   return ballot.any_flag();
+}
+
+Status vote_until_joined(const Comm& comm, const std::string& call, Status mine,
+                         const std::function<void(const Failure&)>& meanwhile) {
+  if (comm.size() == 1) return agree(comm, std::move(mine));
+  for (bool told = false;; told = true) {
+    Ballot ballot(comm, call, static_cast<bool>(mine), false, Ballot::Patience::until_joined);
+    ballot.cast();  // no watchdog: the others may have much to compute before they call
+    Status outcome = outcome_of(ballot, comm, call, mine);
+    if (ballot.all_call_the_same() || ballot.all_wait()) return outcome;
+    if (!told) meanwhile(outcome.error());
+    if (mine) mine = std::move(outcome);
+  }
 }
 
 void take_leave(const Comm& comm, const Failure& failure) {
   for (bool all = comm.size() == 1; !all;) {
-    Ballot ballot(comm, "leave", false, false);
+    Ballot ballot(comm, "leave", false, false, Ballot::Patience::until_joined);
     ballot.cast();  // no watchdog: the others may have much to compute before they call
     static_cast<void>(agree(comm, tl::make_unexpected(failure)));
     all = ballot.all_call_the_same();

@@ -78,6 +78,12 @@ inline Result<bool> vote(const Comm& comm, const std::string& call, const Status
       comm, [&] { return call; }, mine, flag);
 }
 
+// The same for a call that all ranks come to sooner or later. Where others make another call meanwhile,
+// theirs fails, and so does this one: `meanwhile` is told, once, and the rank takes part until they have come
+// to it, or until all ranks wait for each other in this way.
+Status vote_until_joined(const Comm& comm, const std::string& call, Status mine,
+                         const std::function<void(const Failure&)>& meanwhile);
+
 // For a rank that makes no more calls while others may: takes part in their votes, with this failure, until
 // all ranks have come here. It lasts until the others make their next call or come here, too. COLLECTIVE.
 void take_leave(const Comm& comm, const Failure& failure);

@@ -102,7 +102,9 @@ Status OwnThread::perform_on(OpenFile& open, const Operation& operation) {
     case Operation::Kind::attribute:
       return open.file->set_attribute(operation.attribute);
     case Operation::Kind::close:
-      return open.file->close(operation.later && !operation.unseen ? open.failed : operation.unseen);
+      return open.file->close(
+          operation.later && !operation.unseen ? open.failed : operation.unseen,
+          [&](const Failure& refused) { operation.progress->mark_done(tl::make_unexpected(refused)); });
     default:
       return {};
   }

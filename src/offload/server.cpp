@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "core/timed.hpp"
 #include "offload/meeting.hpp"
@@ -21,6 +22,12 @@ constexpr int first_client = 1 << 30;
 
 std::uint64_t bytes_of(const Operation& operation, const Box& box) {
   return volume(box.count) * size_of(operation.heading.type);
+}
+
+// See Server::most_urgent_request().
+std::int64_t urgency_of(const Operation& operation) {
+  if (operation.kind != Operation::Kind::close) return std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(operation.file) + 1;
 }
 
 }  // namespace
@@ -195,7 +202,7 @@ void Server::write_alone(Link& link, Arrived& arrived) {
     store(arrived.pieces.front().box, link.client.mailbox.at(arrived.pieces.front().place));
     give_back(link, arrived);
   }
-  if (!status && open && !(*open)->failed) (*open)->failed = told(status.error());
+  if (!status && open) remember(**open, status.error());
 }
 
 const Operation* Server::first_request() const {
@@ -203,6 +210,16 @@ const Operation* Server::first_request() const {
     if (!link.queue.empty()) return &link.queue.front().operation;
   }
   return nullptr;
+}
+
+// Among requests that differ: 0 for none, more for closing a file, the more the later it was created, most
+// for anything else. One server alone does not know which of those is to be done first.
+std::int64_t Server::most_urgent_request() const {
+  std::int64_t most = 0;
+  for (const Link& link : links_) {
+    if (!link.queue.empty()) most = std::max(most, urgency_of(link.queue.front().operation));
+  }
+  return most;
 }
 
 // One collective operation, that of the front of all queues.
@@ -216,7 +233,8 @@ Status Server::perform() {
                        compare_requests()));
     return {};
   }();
-  if (!same && servers_.max(first != nullptr ? 1 : 0) == 0) return leave();
+  const std::int64_t urgent = same ? 0 : servers_.max(most_urgent_request());
+  if (!same && urgent == 0) return leave();
   if (same && first->kind == Operation::Kind::stop) return stop();
   Status status = same ? carry_out() : same;
   if (!same) note_refused(same.error());
@@ -227,7 +245,13 @@ Status Server::perform() {
       drop_data(link, arrived);
       return arrived.received == arrived.operation.pieces;
     }));
-    answer(link, status);
+    if (!same) status = tl::make_unexpected(cause_of_refusal(arrived.operation, same.error()));
+    if (!arrived.answered) answer(link, status);
+    if (urgency_of(arrived.operation) < urgent) {
+      arrived.answered = true;
+      if (!arrived.operation.unseen) arrived.operation.unseen = told(status.error());
+      continue;
+    }
     // Where not all ranks end the session, those that do are told so, and do not come again.
     if (arrived.operation.kind == Operation::Kind::stop && !status) link.gone = status.error();
     link.queue.pop_front();
@@ -259,14 +283,26 @@ Status Server::compare_requests() const {
   return {};
 }
 
-// Of a file that is closed later, nobody else knows that something was refused. Its rank stays that of a
-// client: the answer to close() tells it.
+// Of a file that is closed later, nobody else knows that something was refused.
 void Server::note_refused(const Failure& failure) {
   for (const Link& link : links_) {
     if (link.queue.empty()) continue;
-    const auto found = files_.find(link.queue.front().operation.file);
-    if (found != files_.end() && !found->second.failed) found->second.failed = failure;
+    if (const auto found = files_.find(link.queue.front().operation.file); found != files_.end())
+      remember(found->second, failure);
   }
+}
+
+// Its rank stays that of a client: an answer tells it.
+void Server::remember(OpenFile& open, const Failure& failure) const {
+  if (!open.failed) open.failed = from_client(told(failure));
+}
+
+// Requests often differ because ranks heard of an earlier failure at different times: that one is the cause.
+Failure Server::cause_of_refusal(const Operation& operation, const Failure& failure) const {
+  const auto found = files_.find(operation.file);
+  if (failure.code != ErrorCode::disagreement || found == files_.end()) return failure;
+  const auto& [file, failed] = found->second;
+  return !file ? *failed : file->lost().value_or(failure);
 }
 
 Status Server::carry_out() {
@@ -277,7 +313,7 @@ Status Server::carry_out() {
   if (first.kind == Operation::Kind::write) {
     if (!open) return tl::make_unexpected(open.error());  // the same on every server
     const Status status = write(**open);
-    if (!status && !(*open)->failed) (*open)->failed = told(status.error());
+    if (!status) remember(**open, status.error());
     return status;
   }
   if (!open) return tl::make_unexpected(open.error());
@@ -285,7 +321,7 @@ Status Server::carry_out() {
   const Status status = first.kind == Operation::Kind::reserve
                             ? (*open)->file->reserve(first.heading)
                             : (*open)->file->set_attribute(first.attribute);
-  if (!status && !(*open)->failed) (*open)->failed = told(status.error());
+  if (!status) remember(**open, status.error());
   return status;
 }
 
@@ -294,7 +330,7 @@ Status Server::create(const Operation& operation) {
   auto file = files::OutputFile::create(servers_, operation.path, operation.options);
   OpenFile& open = files_[operation.file];
   if (!file) {
-    open.failed = told(file.error());
+    remember(open, file.error());
     return tl::make_unexpected(file.error());
   }
   open.file = std::move(*file);
@@ -426,6 +462,7 @@ Status Server::stop() {
                     files_.size() == 1 ? " was" : "s were", file ? fmt::format(": {}", file->path()) : ""),
         "close files before the session ends");
     files_.clear();
+    meet_quietly(servers_);  // whoever is told may end the job before another server has removed its part
   }
   for (Link& link : links_) {
     answer(link, status);

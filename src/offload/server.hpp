@@ -5,6 +5,10 @@
 // mailboxes meanwhile. What concerns one client only (independent writes, shared memory) is done when that
 // client comes to it.
 //
+// A rank that closes a file while others still write to it, since a failure made it give up for example, is
+// told at once, and its close() stands until they have come to theirs: what they do to the file meanwhile
+// fails.
+//
 // A client may leave without ending the session, after an exception for example. Then collective operations
 // of the others fail, and the server ends when all have left.
 //
@@ -49,6 +53,7 @@ class Server {
     std::deque<Piece> pieces;    // that are here and not yet written
     std::uint64_t received = 0;  // pieces that have come so far
     Status status;               // of an independent write, so far
+    bool answered = false;       // it waits for the other ranks to close the file, too
   };
   struct Link {
     Client client;
@@ -76,9 +81,12 @@ class Server {
 
   void note_leaving(Link& link, const Operation& letter);
   const Operation* first_request() const;  // nullptr: all clients have left
+  std::int64_t most_urgent_request() const;
   Status perform();
   Status compare_requests() const;
   void note_refused(const Failure& failure);
+  void remember(OpenFile& open, const Failure& failure) const;
+  Failure cause_of_refusal(const Operation& operation, const Failure& failure) const;
   Status carry_out();
   Status create(const Operation& operation);
   Result<OpenFile*> find(const Operation& operation);

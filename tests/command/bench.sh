@@ -124,7 +124,8 @@ nothing_left 'hpcg'
 expect 2 "did you mean 'consecutive'" "$weir" bench stream --mapping consecutiv
 expect 2 "posix" "$weir" bench stream --backend posx
 expect 2 "stores no files" "$weir" bench stream --backend null
-expect 2 "neither 'auto' nor a number" "$weir" bench stream --write-every often
+expect 2 "neither 'auto', nor '1x'" "$weir" bench stream --write-every often
+expect 2 "neither 'auto', nor '1x'" "$weir" bench stream --write-every 0x
 expect 2 'not a quantity' "$weir" bench stream --size many
 expect 2 'from 8 bytes' "$weir" bench stream --size 7
 expect 2 'on off both|\{on,off,both\}|tests' "$weir" bench stream --tests maybe

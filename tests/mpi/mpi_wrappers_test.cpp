@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,6 +66,25 @@ TEST_F(Wrappers, VoteFindsRanksThatCallSomethingElse) {
     EXPECT_EQ(result.error().rank, size_ - 1);
     EXPECT_THAT(result.error().message(), HasSubstr("close here, write T on rank 0"));
   }
+}
+
+// A rank that comes early to a call fails what the others do before it, is told once, and waits for them.
+TEST_F(Wrappers, ACallThatTheOthersComeToLater) {
+  if (size_ == 1) return;
+  const bool early = rank_ == 0;
+  for (int call = 0; call < 3 && !early; ++call) {
+    const auto result = vote(comm_, "write T", {});
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::disagreement);
+  }
+  int told = 0;
+  const Status joined = vote_until_joined(comm_, "close", {}, [&](const Failure&) { ++told; });
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().code, ErrorCode::disagreement);
+  EXPECT_EQ(told, early ? 1 : 0);
+  // All come to something else: nobody waits for ever.
+  EXPECT_FALSE(vote_until_joined(comm_, fmt::format("close {}", rank_), {}, [](const Failure&) {}));
+  EXPECT_TRUE(vote_until_joined(comm_, "close", {}, [](const Failure&) {}));
 }
 
 // A rank that has left fails the calls of the others, as many as they make, until they leave as well.

@@ -5,8 +5,10 @@
 #include <sys/mount.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <random>
+#include <thread>
 
 #include "core/options.hpp"
 #include "mpi/comm.hpp"
@@ -452,6 +454,65 @@ TEST_F(Offload, CallsThatDifferBetweenRanksAreAnErrorAndNotTheEnd) {
       common_failure([&] { out.write(rank_ == 0 ? "T" : "U", data, at(shape, mine(shape))).wait_stored(); }),
       HasSubstr("differ"));
   EXPECT_THAT(common_failure([&] { out.close(); }), AnyOf(HasSubstr("differ"), HasSubstr("no failure")));
+  write_file(folder_ / "next.dat", shape, 6);
+  expect_file(folder_ / "next.dat", shape, 6);
+}
+
+// Whatever a rank does to a file alone, all hear of it by the end of that file, and the next one is whole.
+TEST_F(Offload, ARankThatWritesMoreThanTheOthers) {
+  if (size_ == 1 || mode().empty()) return;  // without a carrier, ranks wait for each other in MPI itself
+  const Extent shape = {30};
+  const auto data = values_of<double>(shape, mine(shape), 4);
+  EXPECT_THAT(failure_of([&] {
+                File out = session_.create(path_);
+                out.write("T", data, at(shape, mine(shape), 0));
+                if (rank_ == size_ - 1) out.write("T", data, at(shape, mine(shape), 1));
+                out.close();
+              }),
+              HasSubstr("differ"));
+  write_file(folder_ / "next.dat", shape, 6);
+  expect_file(folder_ / "next.dat", shape, 6);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(Offload, ARankThatGivesUpWhileTheOthersGoOn) {
+  if (size_ == 1 || mode().empty()) return;
+  const Extent shape = {30};
+  const auto data = values_of<double>(shape, mine(shape), 4);
+  for (int who = 0; who < size_; ++who) {
+    const std::string failure = failure_of([&] {
+      File out = session_.create(path_);
+      out.write("T", data, at(shape, mine(shape), 0));
+      if (rank_ == who) throw Error(ErrorCode::state, rank_, "enough");
+      for (int step = 1; step < 4; ++step) out.write("T", data, at(shape, mine(shape), step));
+      out.close();
+    });
+    if (rank_ == who) {
+      EXPECT_THAT(failure, HasSubstr("enough"));
+    } else {
+      EXPECT_THAT(failure, AnyOf(HasSubstr("differ"), HasSubstr("given up")));
+    }
+    write_file(folder_ / "next.dat", shape, who);
+    expect_file(folder_ / "next.dat", shape, who);
+  }
+}
+
+// Only who writes the file knows that it cannot be created; ranks hear of it at different calls.
+TEST_F(Offload, AFailureThatRanksHearOfAtDifferentTimes) {
+  const Extent shape = {30};
+  const auto data = values_of<double>(shape, mine(shape), 4);
+  std::mt19937 random(static_cast<unsigned>(rank_));
+  for (int round = 0; round < 20; ++round) {
+    EXPECT_THAT(failure_of([&] {
+                  File out = session_.create(folder_ / "nowhere/f.dat");
+                  for (int step = 0; step < 5; ++step) {
+                    std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+                    out.write("T", data, at(shape, mine(shape), step)).wait();
+                  }
+                  out.close();
+                }),
+                HasSubstr("nowhere"));
+  }
   write_file(folder_ / "next.dat", shape, 6);
   expect_file(folder_ / "next.dat", shape, 6);
 }

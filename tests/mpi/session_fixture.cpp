@@ -22,13 +22,17 @@ MPI_Comm world() {
   return the_session->compute();
 }
 
-std::string common_failure(const std::function<void()>& body) {
-  std::string message = "no failure";
+std::string failure_of(const std::function<void()>& body) {
   try {
     body();
   } catch (const Error& error) {
-    message = error.what();
+    return error.what();
   }
+  return "no failure";
+}
+
+std::string common_failure(const std::function<void()>& body) {
+  const std::string message = failure_of(body);
   for (const std::string& other : mpi::Comm::duplicate(world()).gather_to_all(message))
     EXPECT_EQ(other, message);
   return message;

@@ -113,6 +113,9 @@ std::vector<T> values_of(const Extent& shape, const Box& box, int seed) {
   return values;
 }
 
+// What the body throws on this rank.
+std::string failure_of(const std::function<void()>& body);
+
 // What the body throws, after making sure that all ranks saw the same. COLLECTIVE.
 std::string common_failure(const std::function<void()>& body);
 

@@ -17,10 +17,10 @@ void add_stream(CLI::App& bench, Context& context) {
       ->add_option("--loops", arguments->loops,
                    "Loops over the four kernels (default: 20; with --compare: for 4 writes)")
       ->check(CLI::Range(1, workloads::most_stream_loops));
-  command->add_option(
-      "--write-every", arguments->write_every,
-      "Write the arrays in every so many loops, or auto: as many as last as long as a synchronous "
-      "write (default: 5; with --compare: auto)");
+  command->add_option("--write-every", arguments->write_every,
+                      "Write the arrays in every so many loops; 4x: as many as last four times as long as a "
+                      "synchronous write; "
+                      "auto: 1x (default: 5; with --compare: auto)");
   command
       ->add_option(
           "--order", arguments->order,

@@ -28,7 +28,7 @@ Result<BenchSettings> settle(const BenchArguments& arguments, std::vector<std::s
 struct StreamArguments : BenchArguments {
   std::string size = "16MiB";
   int loops = 0;            // 0: chosen
-  std::string write_every;  // a number or "auto"; empty: chosen
+  std::string write_every;  // a number, "auto" or "4x"; empty: chosen
   std::string order;        // "listing" or "spread"; empty: chosen
 };
 struct HpcgArguments : BenchArguments {

@@ -18,6 +18,7 @@ constexpr int default_loops = 20;
 constexpr int default_write_every = 5;
 constexpr int writes_to_compare = 4;
 constexpr int calibration_loops = 3;
+constexpr int most_times_a_write = 100;
 constexpr double margin = 1.1;  // both times vary: compute is to be the longer one in most rounds
 
 // How much one backend computes between two writes.
@@ -40,17 +41,28 @@ Result<std::uint64_t> elements_of(const StreamArguments& arguments) {
                                    : elements * static_cast<std::uint64_t>(arguments.settings.compute);
 }
 
-// 0: to be calibrated.
-Result<int> write_every_of(const StreamArguments& arguments) {
-  if (arguments.write_every.empty()) return arguments.settings.compare ? 0 : default_write_every;
-  if (arguments.write_every == "auto") return 0;
-  const auto number = parse_integer(arguments.write_every);
-  if (!number || *number < 1 || *number > workloads::most_stream_loops) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("--write-every: '{}' is neither 'auto' nor a number from 1 to {}",
-                            arguments.write_every, workloads::most_stream_loops));
+// What the user wants between two writes.
+struct Interval {
+  int loops = 0;  // 0: to be calibrated
+  int times_a_write = 1;
+  bool calibrated() const { return loops == 0; }
+};
+
+Result<Interval> interval_of(const StreamArguments& arguments) {
+  const std::string& text = arguments.write_every;
+  if (text.empty()) return Interval{.loops = arguments.settings.compare ? 0 : default_write_every};
+  if (text == "auto") return Interval{};
+  const bool times = text.back() == 'x';
+  const int most = times ? most_times_a_write : workloads::most_stream_loops;
+  const auto number = parse_integer(times ? text.substr(0, text.size() - 1) : text);
+  if (!number || *number < 1 || *number > most) {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("--write-every: '{}' is neither 'auto', nor '1x' to '{}x', nor a number from 1 to {}",
+                    text, most_times_a_write, workloads::most_stream_loops));
   }
-  return static_cast<int>(*number);
+  const auto value = static_cast<int>(*number);
+  return times ? Interval{.times_a_write = value} : Interval{.loops = value};
 }
 
 Rhythm rhythm_of(const StreamArguments& arguments, int write_every, bool calibrated) {
@@ -67,9 +79,10 @@ Json to_json(const Rhythm& rhythm) {
           {"spread", rhythm.spread}};
 }
 
-// So many loops between writes that they take at least as long as a synchronous write of the four arrays.
+// So many loops between writes that they take at least so many times as long as a synchronous write of the
+// four arrays.
 Result<std::map<std::string, Rhythm>> calibrate(BenchRun& run, const StreamArguments& arguments,
-                                                std::vector<std::string>& notes) {
+                                                int times_a_write, std::vector<std::string>& notes) {
   BenchSettings quick = run.settings;
   quick.verify = quick.keep = false;
   const BenchRun quick_run{run.workload, quick, run.launches, run.common, run.scratch, run.scratch};
@@ -90,7 +103,7 @@ Result<std::map<std::string, Rhythm>> calibrate(BenchRun& run, const StreamArgum
           calibration_loops;
       // Of plain STREAM: after a synchronous write a loop finds its data gone from the caches.
       const double compute = std::max(sample.values.at("plain_compute") / calibration_loops, 1e-9);
-      int every = static_cast<int>(std::clamp(std::ceil(margin * io / compute), 1.0, 1000.0));
+      int every = static_cast<int>(std::clamp(std::ceil(margin * times_a_write * io / compute), 1.0, 1000.0));
       if (rhythm_of(arguments, every, true).spread) every = (every + 2) / 4 * 4 + 1;
       rhythms[backend] = rhythm_of(arguments, every, true);
       notes.push_back(
@@ -120,9 +133,9 @@ Status check_files(const BenchRun& run, const std::vector<BenchRow>& rows, std::
 Status bench_stream(const StreamArguments& arguments) {
   std::vector<std::string> notes;
   WEIR_ASSIGN(const std::uint64_t elements, elements_of(arguments));
-  WEIR_ASSIGN(const int write_every, write_every_of(arguments));
+  WEIR_ASSIGN(const Interval interval, interval_of(arguments));
   WEIR_ASSIGN(const BenchSettings settings, settle(arguments, notes));
-  const bool calibrated = write_every == 0;
+  const bool calibrated = interval.calibrated();
 
   const Interrupts interrupts;
   WEIR_ASSIGN(const BenchFolder files,
@@ -144,12 +157,12 @@ Status bench_stream(const StreamArguments& arguments) {
 
   std::vector<BenchRow> rows;
   for (BenchCase& one : cases_of(settings)) {
-    one.parameters = to_json(rhythm_of(arguments, std::max(write_every, 1), calibrated));
+    one.parameters = to_json(rhythm_of(arguments, std::max(interval.loops, 1), calibrated));
     rows.push_back({.what = std::move(one)});
   }
   WEIR_TRY(check_files(run, rows, elements));
   if (calibrated) {
-    WEIR_ASSIGN(const auto rhythms, calibrate(run, arguments, notes));
+    WEIR_ASSIGN(const auto rhythms, calibrate(run, arguments, interval.times_a_write, notes));
     for (BenchRow& row : rows) row.what.parameters = to_json(rhythms.at(row.what.backend));
     WEIR_TRY(check_files(run, rows, elements));
   }
@@ -163,7 +176,8 @@ Status bench_stream(const StreamArguments& arguments) {
   return finish({.workload = "stream",
                  .settings = settings,
                  .parameters = {{"array_bytes_of_all_ranks", elements * sizeof(double)},
-                                {"write_every_calibrated", calibrated}},
+                                {"write_every_calibrated", calibrated},
+                                {"compute_times_a_write", calibrated ? interval.times_a_write : 0}},
                  .notes = notes,
                  .results = results_of(std::move(rows))});
 }
