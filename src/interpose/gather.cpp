@@ -91,7 +91,9 @@ Pattern pattern_of_rank(std::vector<LoggedFile>& files, const std::vector<ViewTr
   for (LoggedFile& file : files) {
     std::vector<Access> reads, writes;
     lost += file.undescribed + file.log.lost();
-    for (const CallRun& run : file.log.runs()) {
+    const std::size_t runs = file.log.finish();
+    for (std::size_t number = 0; number < runs; ++number) {
+      const CallRun run = file.log.run(number);
       const ViewTypes* const view = cache.find(run.types);
       std::vector<Access>& accesses = run.writes ? writes : reads;
       const std::uint64_t room = most_accesses - std::min<std::uint64_t>(accesses.size(), most_accesses);
