@@ -17,8 +17,11 @@
 
 namespace weir::interpose {
 
-class CallBatch {
+class alignas(64) CallBatch {
  public:
+  // For the owner, beside what every call looks at: whether no lock is needed. Not until MPI has said so.
+  bool one_thread = false;
+
   static constexpr std::size_t most_calls = 1024;
   static constexpr std::size_t most_sorts = 8;  // at a time; a program that uses more empties it more often
   static constexpr std::size_t most_stretches = 512;  // of calls of one sort
@@ -78,8 +81,8 @@ class CallBatch {
   };
   bool takes_another(const Call& call);
 
-  // One cache line: all that a call like the one before it looks at.
-  alignas(64) Sort current_;
+  // All that a call like the one before it looks at, in one cache line with the flag above.
+  Sort current_;
   std::uint32_t calls_ = 0;
   std::uint32_t current_number_ = 0;
   std::uint32_t stretches_ = 0;

@@ -119,7 +119,7 @@ void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, 
   int threads = MPI_THREAD_MULTIPLE;
   PMPI_Query_thread(&threads);
   const std::lock_guard lock(state_->mutex);
-  if (threads != MPI_THREAD_MULTIPLE) shared_by_threads_ = false;
+  if (threads != MPI_THREAD_MULTIPLE) batch_.one_thread = true;
   const auto [place, is_new] = state_->by_name.try_emplace(name, state_->files.size());
   if (is_new) state_->files.push_back({.name = name});
   auto open = std::make_unique<OpenFile>();
@@ -237,7 +237,7 @@ MPI_Offset ordered_offset(MPI_Comm comm, MPI_Offset first, std::int64_t mine) {
 void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
   if (call.phase == Phase::ended) return;  // all was said when it began
   std::unique_lock lock(state_->mutex, std::defer_lock);
-  if (shared_by_threads_) lock.lock();
+  if (!batch_.one_thread) lock.lock();
   if (succeeded && batch_.takes(call)) return;
   empty_batch();
   const MPI_Count size = succeeded ? state_->size_of(call.type) : 0;
@@ -267,7 +267,7 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
       const std::int64_t unit = open->elementary_size;
       if (lock.owns_lock()) lock.unlock();  // other threads may use other files meanwhile
       offset = ordered_offset(open->comm, noted, bytes / unit) * unit;
-      if (shared_by_threads_) lock.lock();
+      if (!batch_.one_thread) lock.lock();
       empty_batch();  // which they may have filled
       break;
     }
