@@ -1,6 +1,7 @@
 #include "interpose/run_log.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace weir::interpose {
 
@@ -55,16 +56,22 @@ std::uint32_t RunLog::shape_of(const Stored& run) const {
   return static_cast<std::uint32_t>(mixed >> 32U);
 }
 
-bool RunLog::shape_was_seen(std::uint32_t shape) const {
-  const std::uint32_t* const lately = shapes_.data() + (closed_ % history_size + history_size - longest_lag);
-  std::uint32_t seen = 0;
-  for (std::size_t i = 0; i < longest_lag; ++i) seen |= lately[i] == shape ? 1U : 0U;
-  return seen != 0;
+// All lags are looked at, without a branch: which one it may be is nothing a processor could foresee.
+std::uint32_t RunLog::possible_lags(std::int64_t offset, std::uint32_t shape) const {
+  const std::size_t now = closed_ % history_size + history_size;
+  std::uint32_t lags = 0;
+  for (std::size_t lag = 1; lag <= longest_lag; ++lag) {
+    const bool same = ((shapes_[now - lag] ^ shape) | (shapes_[now - 2 * lag] ^ shape)) == 0;
+    const bool in_step =
+        2 * offsets_[now - lag] - offsets_[now - 2 * lag] == static_cast<std::uint64_t>(offset);
+    lags |= static_cast<std::uint32_t>(same & in_step) << lag;
+  }
+  return lags;
 }
 
 // Whether the run, the one `lag` before it and the one `lag` before that are three turns of a loop.
 bool RunLog::fold(const Stored& run, std::size_t lag, std::size_t& group) {
-  if (closed_ < 2 * lag || !in_step(run, lag)) return false;
+  if (closed_ < 2 * lag) return false;
   const Closed& middle = history_[(closed_ - lag) % history_size];
   const Closed& first = history_[(closed_ - 2 * lag) % history_size];
   if (!same_shape(middle.run, run) || !same_shape(first.run, run)) return false;
@@ -101,18 +108,18 @@ void RunLog::close_last() {
   std::size_t group = runs_.size();
   bool folded = false;
   const std::uint32_t shape = shape_of(last_);
-  if (shape_was_seen(shape)) {
-    folded = fold(last_, lag_, group);
-    for (std::size_t lag = 1; !folded && lag <= longest_lag; ++lag) {
-      folded = fold(last_, lag, group);
-      if (folded) lag_ = lag;
-    }
+  std::uint32_t lags = possible_lags(last_.offset, shape);
+  if ((lags >> lag_ & 1U) != 0) folded = fold(last_, lag_, group);
+  for (; !folded && lags != 0; lags &= lags - 1) {
+    const auto lag = static_cast<std::size_t>(std::countr_zero(lags));
+    folded = fold(last_, lag, group);
+    if (folded) lag_ = lag;
   }
   if (!folded) runs_.push_back(last_);
   if (history_.empty()) history_.resize(history_size);
   const std::size_t place = closed_ % history_size;
   history_[place] = {last_, group};
-  offsets_[place] = static_cast<std::uint64_t>(last_.offset);
+  offsets_[place] = offsets_[place + history_size] = static_cast<std::uint64_t>(last_.offset);
   shapes_[place] = shapes_[place + history_size] = shape;
   ++closed_;
 }

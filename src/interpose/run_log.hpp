@@ -119,14 +119,10 @@ class RunLog {
   void close_last();
   bool same_shape(const Stored& a, const Stored& b) const;
   std::uint32_t shape_of(const Stored& run) const;
-  bool shape_was_seen(std::uint32_t shape) const;
+  // Bit n: a run here of that shape lies as far behind the one n before it as that one behind the one n
+  // before it, and these are of that shape too. Nearly always none is, and this alone is looked at.
+  std::uint32_t possible_lags(std::int64_t offset, std::uint32_t shape) const;
   bool fold(const Stored& run, std::size_t lag, std::size_t& group);
-  // Whether the run lies as far behind the one `lag` before it as that one behind the one before: nearly
-  // always the answer is no, and this alone is looked at.
-  bool in_step(const Stored& run, std::size_t lag) const {
-    const auto offset = [&](std::uint64_t back) { return offsets_[(closed_ - back) % history_size]; };
-    return 2 * offset(lag) - offset(2 * lag) == static_cast<std::uint64_t>(run.offset);
-  }
 
   std::size_t limit_ = default_limit;
   std::vector<CallKind> kinds_;
@@ -136,10 +132,10 @@ class RunLog {
   std::int64_t next_ = 0;  // where a call must be to lengthen it, if it has two calls
   bool open_ = false;
   std::vector<Closed> history_;
-  std::array<std::uint64_t, history_size> offsets_{};     // of the history
-  std::array<std::uint32_t, 2 * history_size> shapes_{};  // of the history, twice: any few of them in a row
-  std::uint64_t closed_ = 0;                              // how many ever
-  std::size_t lag_ = 1;                                   // at which a run folded last
+  std::array<std::uint64_t, 2 * history_size> offsets_{};  // of the history, twice: any few of them in a row
+  std::array<std::uint32_t, 2 * history_size> shapes_{};   // the same
+  std::uint64_t closed_ = 0;                               // how many ever
+  std::size_t lag_ = 1;                                    // at which a run folded last
   std::uint64_t lost_ = 0;
 };
 
