@@ -35,9 +35,16 @@ struct Recorder::OpenFile {
 
 namespace {
 
+void count_calls(LoggedFile& file, Direction direction, Reach reach, std::uint64_t calls) {
+  if (reach == Reach::together)
+    (direction == Direction::write ? file.collective_writes : file.collective_reads) += calls;
+}
+
 // What a sort of calls in the batch means.
 struct Meaning {
-  std::size_t file = 0;              // in State::files
+  std::size_t file = 0;  // in State::files
+  Direction direction = Direction::read;
+  Reach reach = Reach::alone;
   std::uint32_t kind = 0;            // in the file's log
   bool described = true;             // by MPI; if not, the kind is none
   std::uint64_t bytes = 0;           // of each
@@ -134,6 +141,7 @@ void Recorder::empty_batch() {
   batch_.take_out([&](std::size_t sort, const std::int64_t* offsets, std::size_t count) {
     const Meaning& meaning = state_->meanings[sort];
     LoggedFile& file = state_->files[meaning.file];
+    count_calls(file, meaning.direction, meaning.reach, count);
     if (!meaning.described)
       file.undescribed += meaning.bytes == 0 ? 0 : count;
     else if (meaning.position == nullptr)
@@ -272,8 +280,10 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
       break;
     }
   }
-  if (!succeeded || bytes == 0) return;
+  if (!succeeded) return;
   LoggedFile& file = state_->files[open->file];
+  count_calls(file, call.direction, call.reach, 1);
+  if (bytes == 0) return;
   if (open->types == unknown_types)
     ++file.undescribed;
   else
@@ -287,6 +297,8 @@ void Recorder::note(const Call& call, OpenFile& open, std::uint64_t bytes) {
   batch_.add(call, sort);
   Meaning& meaning = state_->meanings[sort];
   meaning = {.file = open.file,
+             .direction = call.direction,
+             .reach = call.reach,
              .described = open.types != unknown_types,
              .bytes = bytes,
              .elementary_size = open.elementary_size,
