@@ -74,6 +74,15 @@ Status add_cartesian(const std::vector<std::uint64_t>& processes, Input& input) 
   return {};
 }
 
+// The collective calls without those that went over the same bytes again; 0 if that cannot be told.
+std::uint64_t calls_at_different_places(const pattern::AccessTable& table) {
+  if (table.uses.empty()) return 0;
+  const std::uint64_t times = table.uses.front().repeat;
+  for (const pattern::Use& use : table.uses)
+    if (use.repeat != times) return 0;
+  return table.collective_calls % times == 0 ? table.collective_calls / times : 0;
+}
+
 Status add_pattern(const pattern::Pattern& pattern, const PlacementArguments& arguments,
                    const Machine& machine, Input& input) {
   WEIR_ASSIGN(input.ranks, rank_count(pattern.ranks));
@@ -112,8 +121,8 @@ Status add_pattern(const pattern::Pattern& pattern, const PlacementArguments& ar
     const auto period = pattern::period_of(pattern, table);
     input.recorded_calls = table.collective_calls;
     if (period) input.parts = period->parts;
-    // As many like parts as there were calls: each part is a call.
-    if (period && period->parts == table.collective_calls && !too_many(period->parts)) calls = period->parts;
+    const std::uint64_t different = calls_at_different_places(table);
+    if (period && different > 1 && period->parts % different == 0 && !too_many(different)) calls = different;
     input.calls = calls;
   }
   const pattern::Domains domains = pattern::even_domains_of_calls(pattern, table, count, calls);
@@ -313,13 +322,13 @@ std::vector<std::string> remarks(const PlacementProblem& problem, const Input& i
   }
   if (input.calls > 1) {
     result.push_back(fmt::format(
-        "the file consists of {} like parts, and as many collective calls were recorded: each part is taken "
-        "for a call (--calls says otherwise)",
+        "the file consists of like parts that {} collective calls share evenly: they are taken for calls one "
+        "behind the other (--calls says otherwise)",
         input.calls));
   } else if (input.recorded_calls > 1) {
     result.push_back(fmt::format(
         "{} collective calls were recorded, and the shuffle is that of one for all of them, since the file "
-        "does not consist of as many like parts; if they touch it one part after the other, say --calls {}",
+        "has no like parts that they share evenly; if they touch it one part after the other, say --calls {}",
         input.recorded_calls, input.recorded_calls));
   } else if (input.parts != 0 && input.recorded_calls == 0) {
     result.push_back(fmt::format(
