@@ -59,7 +59,7 @@ using namespace weir::interpose;
     static constinit std::atomic<Function> found = nullptr;                                   \
     Function function = found.load(std::memory_order_relaxed);                                \
     if (function == nullptr) found = function = find_next_as<Function>(#symbol);              \
-    if (!active || inside) return function(WEIR_PASSES_##form);                               \
+    if (inside) return function(WEIR_PASSES_##form);                                          \
     void* const memory = const_cast<void*>(static_cast<const void*>(buffer));                 \
     const auto call = [&] {                                                                   \
       return Call{.name = #name_,                                                             \
@@ -76,6 +76,7 @@ using namespace weir::interpose;
       const int code = function(WEIR_PASSES_##form);                                          \
       return code == MPI_SUCCESS && recorder->goes_on(call()) ? code : watched(call(), code); \
     }                                                                                         \
+    if (!active) return function(WEIR_PASSES_##form);                                         \
     const auto carry_out = [&] { return function(WEIR_PASSES_##form); };                      \
     return transfer(call(), Next(carry_out));                                                 \
   }

@@ -18,12 +18,11 @@
 
 namespace weir::interpose {
 
-// Together: every call looks at the first two of them.
-alignas(64) bool active = false;
+bool active = false;
 Recorder* only_watcher = nullptr;
 Recorder* watching = nullptr;
 Service* serving = nullptr;
-thread_local bool inside = false;
+constinit thread_local bool inside = false;
 
 namespace {
 

@@ -23,7 +23,7 @@ extern Service* serving;
 // The recorder where nobody else listens. It stays where it is even if it fails during the call.
 extern Recorder* only_watcher;
 // A preloaded library is there from the start: the cheapest kind of thread-local variable will do.
-extern thread_local bool inside __attribute__((tls_model("initial-exec")));
+extern constinit thread_local bool inside __attribute__((tls_model("initial-exec")));
 
 // What the constructor of the library does when WEIR_RECORD names a file: from now on all is recorded, and
 // written there by MPI_Finalize. REQUIRES: nothing was recorded before.
