@@ -56,15 +56,18 @@ std::uint32_t RunLog::shape_of(const Stored& run) const {
   return static_cast<std::uint32_t>(mixed >> 32U);
 }
 
-// All lags are looked at, without a branch: which one it may be is nothing a processor could foresee.
+// All shapes are looked at, without a branch: which one it may be is nothing a processor could foresee.
 std::uint32_t RunLog::possible_lags(std::int64_t offset, std::uint32_t shape) const {
   const std::size_t now = closed_ % history_size + history_size;
+  const std::uint32_t* const lately = shapes_.data() + now - longest_lag;
+  std::uint32_t seen = 0;
+  for (std::size_t i = 0; i < longest_lag; ++i) seen |= static_cast<std::uint32_t>(lately[i] == shape) << i;
   std::uint32_t lags = 0;
-  for (std::size_t lag = 1; lag <= longest_lag; ++lag) {
-    const bool same = ((shapes_[now - lag] ^ shape) | (shapes_[now - 2 * lag] ^ shape)) == 0;
+  for (; seen != 0; seen &= seen - 1) {
+    const std::size_t lag = longest_lag - static_cast<std::size_t>(std::countr_zero(seen));
     const bool in_step =
         2 * offsets_[now - lag] - offsets_[now - 2 * lag] == static_cast<std::uint64_t>(offset);
-    lags |= static_cast<std::uint32_t>(same & in_step) << lag;
+    lags |= static_cast<std::uint32_t>(in_step) << lag;
   }
   return lags;
 }

@@ -119,8 +119,8 @@ class RunLog {
   void close_last();
   bool same_shape(const Stored& a, const Stored& b) const;
   std::uint32_t shape_of(const Stored& run) const;
-  // Bit n: a run here of that shape lies as far behind the one n before it as that one behind the one n
-  // before it, and these are of that shape too. Nearly always none is, and this alone is looked at.
+  // Bit n: the run n before this one is of that shape, and a run here lies as far behind it as it lies behind
+  // the one n before it. Nearly always there is none, and this alone is looked at.
   std::uint32_t possible_lags(std::int64_t offset, std::uint32_t shape) const;
   bool fold(const Stored& run, std::size_t lag, std::size_t& group);
 
