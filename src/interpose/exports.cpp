@@ -3,6 +3,8 @@
 //
 // Every function is here under its MPI_ and its PMPI_ name. Programs call the first; Open MPI's Fortran
 // bindings and other tools call the second.
+#include <atomic>
+
 #include "interpose/next.hpp"
 #include "interpose/roles.hpp"
 
@@ -50,12 +52,14 @@ using namespace weir::interpose;
 
 // Where nobody but the recorder listens, the call goes on from here, by one jump as without us: after a
 // system call every indirect jump is a surprise to the processor, and costs more than all that the recorder
-// does.
+// does. Each line of memory counts too: the next function is found by one load, without a guard beside it.
 #define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_)         \
   WEIR_EXPORT int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {                \
     using Function = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));             \
-    static const Function function = find_next_as<Function>(#symbol);                         \
-    if (!active || inside) return function(WEIR_PASSES_##form);                               \
+    static constinit std::atomic<Function> found = nullptr;                                   \
+    Function function = found.load(std::memory_order_relaxed);                                \
+    if (function == nullptr) found = function = find_next_as<Function>(#symbol);              \
+    if (inside) return function(WEIR_PASSES_##form);                                          \
     void* const memory = const_cast<void*>(static_cast<const void*>(buffer));                 \
     const auto call = [&] {                                                                   \
       return Call{.name = #name_,                                                             \
@@ -66,12 +70,13 @@ using namespace weir::interpose;
                   .file = file,                                                               \
                   WEIR_FILLS_##form};                                                         \
     };                                                                                        \
-    Recorder* const recorder = only_watcher();                                                \
+    Recorder* const recorder = only_watcher;                                                  \
     if (Pointer::pointer_ != Pointer::ordered && recorder != nullptr) {                       \
       const Inside now;                                                                       \
       const int code = function(WEIR_PASSES_##form);                                          \
       return code == MPI_SUCCESS && recorder->goes_on(call()) ? code : watched(call(), code); \
     }                                                                                         \
+    if (!active) return function(WEIR_PASSES_##form);                                         \
     const auto carry_out = [&] { return function(WEIR_PASSES_##form); };                      \
     return transfer(call(), Next(carry_out));                                                 \
   }

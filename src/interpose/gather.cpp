@@ -76,6 +76,7 @@ void add_files_of(const Pattern& source, std::uint64_t first_rank, Pattern& targ
     for (const Direction direction : {Direction::read, Direction::write}) {
       const pattern::AccessTable& from = table_of(file, direction);
       pattern::AccessTable& to = table_of(target.files[place->second], direction);
+      to.collective_calls = std::max(to.collective_calls, from.collective_calls);
       for (std::uint64_t rank = 0; rank < from.ranks(); ++rank)
         for (const pattern::Use& use : from.of(rank)) target.add(to, first_rank + rank, source.access(use));
     }
@@ -91,7 +92,9 @@ Pattern pattern_of_rank(std::vector<LoggedFile>& files, const std::vector<ViewTr
   for (LoggedFile& file : files) {
     std::vector<Access> reads, writes;
     lost += file.undescribed + file.log.lost();
-    for (const CallRun& run : file.log.runs()) {
+    const std::size_t runs = file.log.finish();
+    for (std::size_t number = 0; number < runs; ++number) {
+      const CallRun run = file.log.run(number);
       const ViewTypes* const view = cache.find(run.types);
       std::vector<Access>& accesses = run.writes ? writes : reads;
       const std::uint64_t room = most_accesses - std::min<std::uint64_t>(accesses.size(), most_accesses);
@@ -105,6 +108,8 @@ Pattern pattern_of_rank(std::vector<LoggedFile>& files, const std::vector<ViewTr
         lost += run.calls * run.repeats;
     }
     pattern::FilePattern& into = pattern.add_file(file.name);
+    into.reads.collective_calls = file.collective_reads;
+    into.writes.collective_calls = file.collective_writes;
     for (const Access& access : pattern::compressed(std::move(reads))) pattern.add(into.reads, 0, access);
     for (const Access& access : pattern::compressed(std::move(writes))) pattern.add(into.writes, 0, access);
   }

@@ -23,7 +23,9 @@ struct ViewTrees {
 struct LoggedFile {
   std::string name;
   RunLog log{};
-  std::uint64_t undescribed = 0;  // calls through views that MPI did not describe
+  std::uint64_t undescribed = 0;       // calls through views that MPI did not describe
+  std::uint64_t collective_reads = 0;  // calls, those without data included
+  std::uint64_t collective_writes = 0;
 };
 
 // The pattern of one rank, as a pattern of one rank. `lost` counts the calls that could not be described.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -32,12 +33,39 @@ struct Recorder::OpenFile {
   MPI_Comm comm = MPI_COMM_NULL;  // of its ranks, for ordered calls; none for one rank
 };
 
+namespace {
+
+void count_calls(LoggedFile& file, Direction direction, Reach reach, std::uint64_t calls) {
+  if (reach == Reach::together)
+    (direction == Direction::write ? file.collective_writes : file.collective_reads) += calls;
+}
+
+// What a sort of calls in the batch means.
+struct Meaning {
+  std::size_t file = 0;  // in State::files
+  Direction direction = Direction::read;
+  Reach reach = Reach::alone;
+  std::uint32_t kind = 0;            // in the file's log
+  bool described = true;             // by MPI; if not, the kind is none
+  std::uint64_t bytes = 0;           // of each
+  std::int64_t elementary_size = 1;  // the unit of offsets
+  std::int64_t* position = nullptr;  // of the individual pointer, if calls move it
+};
+
+}  // namespace
+
+CallKind Recorder::kind_of(const Call& call, const OpenFile& open, std::uint64_t bytes) {
+  return {.types = open.types,
+          .writes = call.direction == Direction::write,
+          .displacement = open.displacement,
+          .bytes = bytes};
+}
+
 struct Recorder::State {
   std::mutex mutex;
   std::vector<std::unique_ptr<OpenFile>> open;
-  OpenFile* last = nullptr;                // most programs use one file at a time
-  OpenFile* streaking = nullptr;           // the file of the streak
-  std::uint64_t streak_bytes = 0;          // of one of its calls
+  OpenFile* last = nullptr;  // most programs use one file at a time
+  std::array<Meaning, CallBatch::most_sorts> meanings;
   MPI_Datatype sized = MPI_DATATYPE_NULL;  // the type whose size was asked for last, while it cannot be freed
   MPI_Count size = 0;
   std::vector<LoggedFile> files;
@@ -98,7 +126,7 @@ void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, 
   int threads = MPI_THREAD_MULTIPLE;
   PMPI_Query_thread(&threads);
   const std::lock_guard lock(state_->mutex);
-  if (threads != MPI_THREAD_MULTIPLE) shared_by_threads_ = false;
+  if (threads != MPI_THREAD_MULTIPLE) batch_.one_thread = true;
   const auto [place, is_new] = state_->by_name.try_emplace(name, state_->files.size());
   if (is_new) state_->files.push_back({.name = name});
   auto open = std::make_unique<OpenFile>();
@@ -109,19 +137,29 @@ void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, 
   state_->open.push_back(std::move(open));
 }
 
-void Recorder::end_streak() {
-  if (OpenFile* const open = state_->streaking) {
-    state_->files[open->file].log.extend(streak_.calls);
-    if (streak_.pointer == Pointer::individual)
-      open->position += static_cast<std::int64_t>(streak_.calls * state_->streak_bytes);
-  }
-  state_->streaking = nullptr;
-  streak_ = {};
+void Recorder::empty_batch() {
+  batch_.take_out([&](std::size_t sort, const std::int64_t* offsets, std::size_t count) {
+    const Meaning& meaning = state_->meanings[sort];
+    LoggedFile& file = state_->files[meaning.file];
+    count_calls(file, meaning.direction, meaning.reach, count);
+    if (!meaning.described)
+      file.undescribed += meaning.bytes == 0 ? 0 : count;
+    else if (meaning.position == nullptr)
+      file.log.add(meaning.kind, offsets, count, meaning.elementary_size);
+    else
+      file.log.add_row(meaning.kind, *meaning.position, count, static_cast<std::int64_t>(meaning.bytes));
+    if (meaning.position != nullptr) *meaning.position += static_cast<std::int64_t>(count * meaning.bytes);
+  });
+}
+
+void Recorder::forget_sorts() {
+  empty_batch();
+  batch_.forget();
 }
 
 void Recorder::freeing_type() {
   const std::lock_guard lock(state_->mutex);
-  end_streak();
+  forget_sorts();
   state_->sized = MPI_DATATYPE_NULL;
 }
 
@@ -129,7 +167,7 @@ void Recorder::closing(MPI_File file) {
   MPI_Comm comm = MPI_COMM_NULL;
   {
     const std::lock_guard lock(state_->mutex);
-    end_streak();
+    forget_sorts();
     std::erase_if(state_->open, [&](const std::unique_ptr<OpenFile>& open) {
       if (open->handle != file) return false;
       comm = open->comm;
@@ -153,7 +191,7 @@ void Recorder::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype ety
     from = 0;
 
   const std::lock_guard lock(state_->mutex);
-  end_streak();
+  forget_sorts();
   OpenFile* const open = state_->find(file);
   if (open == nullptr) return;
   open->displacement = from;
@@ -167,7 +205,7 @@ void Recorder::pointer_moved(MPI_File file) {
   MPI_Offset position = 0;
   if (next::get_position(file, &position) != MPI_SUCCESS) return;
   const std::lock_guard lock(state_->mutex);
-  end_streak();
+  empty_batch();
   if (OpenFile* const open = state_->find(file)) open->position = position * open->elementary_size;
 }
 
@@ -207,9 +245,9 @@ MPI_Offset ordered_offset(MPI_Comm comm, MPI_Offset first, std::int64_t mine) {
 void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
   if (call.phase == Phase::ended) return;  // all was said when it began
   std::unique_lock lock(state_->mutex, std::defer_lock);
-  if (shared_by_threads_) lock.lock();
-  if (succeeded && streak_.takes(call)) return;
-  end_streak();
+  if (!batch_.one_thread) lock.lock();
+  if (succeeded && batch_.takes(call)) return;
+  empty_batch();
   const MPI_Count size = succeeded ? state_->size_of(call.type) : 0;
   std::int64_t bytes = 0;
   if (size < 0 || call.count < 0 || __builtin_mul_overflow(size, call.count, &bytes)) bytes = 0;
@@ -218,17 +256,15 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
   if (open == nullptr) return;
   std::int64_t offset = 0;
   switch (call.pointer) {
-    case Pointer::given:
-      offset = call.offset * open->elementary_size;
-      break;
     case Pointer::individual:
       if (!succeeded) {
         if (lock.owns_lock()) lock.unlock();
         return pointer_moved(call.file);  // MPI does not say where a failed call leaves it
       }
-      offset = open->position;
-      open->position += bytes;
-      break;
+      [[fallthrough]];
+    case Pointer::given:
+      if (succeeded) note(call, *open, static_cast<std::uint64_t>(bytes));
+      return;
     case Pointer::shared: {
       MPI_Offset behind = 0;
       if (!succeeded || next::get_position_shared(call.file, &behind) != MPI_SUCCESS) return;
@@ -239,48 +275,40 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
       const std::int64_t unit = open->elementary_size;
       if (lock.owns_lock()) lock.unlock();  // other threads may use other files meanwhile
       offset = ordered_offset(open->comm, noted, bytes / unit) * unit;
-      if (shared_by_threads_) lock.lock();
-      end_streak();  // which they may have begun
+      if (!batch_.one_thread) lock.lock();
+      empty_batch();  // which they may have filled
       break;
     }
   }
-  if (!succeeded || bytes == 0) return;
+  if (!succeeded) return;
   LoggedFile& file = state_->files[open->file];
-  if (open->types == unknown_types) {
+  count_calls(file, call.direction, call.reach, 1);
+  if (bytes == 0) return;
+  if (open->types == unknown_types)
     ++file.undescribed;
-    return;
-  }
-  file.log.add({.types = open->types,
-                .writes = call.direction == Direction::write,
-                .displacement = open->displacement,
-                .offset = offset,
-                .bytes = static_cast<std::uint64_t>(bytes)});
-  begin_streak(call, *open, file.log.growing());
+  else
+    file.log.add(file.log.number_of(kind_of(call, *open, static_cast<std::uint64_t>(bytes))), &offset, 1, 1);
 }
 
-void Recorder::begin_streak(const Call& call, OpenFile& open, const CallRun* run) {
-  const bool follows =
-      run != nullptr &&
-      (call.pointer == Pointer::given ||
-       (call.pointer == Pointer::individual && run->stride == static_cast<std::int64_t>(run->bytes)));
-  if (!follows) return;
-  state_->streaking = &open;
-  state_->streak_bytes = run->bytes;
-  // One view: all offsets of the run are whole elementary types apart.
-  const MPI_Offset step = run->stride / open.elementary_size;
-  streak_ = {.file = call.file,
-             .type = call.type,
+void Recorder::note(const Call& call, OpenFile& open, std::uint64_t bytes) {
+  if (batch_.takes(call)) return;  // there was no room, and now there is
+  if (!batch_.has_room()) forget_sorts();
+  std::size_t sort = 0;
+  batch_.add(call, sort);
+  Meaning& meaning = state_->meanings[sort];
+  meaning = {.file = open.file,
              .direction = call.direction,
-             .pointer = call.pointer,
-             .count = call.count,
-             .next = static_cast<MPI_Offset>(static_cast<std::uint64_t>(call.offset) +
-                                             static_cast<std::uint64_t>(step)),
-             .step = step};
+             .reach = call.reach,
+             .described = open.types != unknown_types,
+             .bytes = bytes,
+             .elementary_size = open.elementary_size,
+             .position = call.pointer == Pointer::individual ? &open.position : nullptr};
+  if (meaning.described) meaning.kind = state_->files[open.file].log.number_of(kind_of(call, open, bytes));
 }
 
 Status Recorder::save(const std::filesystem::path& path, const Status& so_far) {
   const std::lock_guard lock(state_->mutex);
-  end_streak();
+  empty_batch();
   return save_recording(state_->files, state_->types, path, so_far);
 }
 

@@ -1,11 +1,11 @@
 // The recorder: writes down which bytes of which file each rank touches, and changes nothing.
 //
-// A call that goes on as the ones before it did (same file, type and count, at the same stride) costs a few
-// comparisons within one cache line: see Streak. Any other costs a search for the file, MPI_Type_size and a
-// comparison or two; no clock, no allocation unless the log grows. Views are read when they are set; what
-// they mean for the file is worked out in save(), once. Two calls ask MPI more: a shared file pointer is
-// asked for after the call, and ordered calls exchange one number among the ranks, as they synchronise
-// anyway.
+// A call like one of the last few (same function, file, type and count), wherever it is in the file, costs a
+// few comparisons and one number that is noted: see CallBatch. Notes go into the log many at a time. A call
+// of another sort costs a search for the file and MPI_Type_size; no clock, no allocation unless the log
+// grows. Views are read when they are set; what they mean for the file is worked out in save(), once. Two
+// calls ask MPI more: a shared file pointer is asked for after the call, and ordered calls exchange one
+// number among the ranks, as they synchronise anyway.
 //
 // Threads: any. A lock is taken only if the program started MPI with MPI_THREAD_MULTIPLE: else MPI itself
 // demands that calls do not meet. LOCAL unless said.
@@ -19,36 +19,10 @@
 
 #include "core/error.hpp"
 #include "interpose/call.hpp"
+#include "interpose/call_batch.hpp"
 #include "interpose/run_log.hpp"
 
 namespace weir::interpose {
-
-// Calls that go on at a constant stride, counted and not yet in the log. A type's handle stands for its size
-// here, so a streak must end before the program frees a type: the handle may come again with another one.
-struct alignas(64) Streak {
-  MPI_File file = MPI_FILE_NULL;  // none: no streak
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  Direction direction = Direction::read;
-  Pointer pointer = Pointer::given;
-  MPI_Count count = 0;
-  MPI_Offset next = 0;  // where a call with an offset must be to go on
-  MPI_Offset step = 0;
-  std::uint64_t calls = 0;
-
-  // Counts the call if it goes on; the call is one that succeeded.
-  bool takes(const Call& call) {
-    if (call.file != file || call.type != type || call.count != count || call.direction != direction ||
-        call.pointer != pointer)
-      return false;
-    if (pointer == Pointer::given) {
-      if (call.offset != next) return false;
-      // Beyond any file no program gets, but an offset may be absurd.
-      next = static_cast<MPI_Offset>(static_cast<std::uint64_t>(next) + static_cast<std::uint64_t>(step));
-    }
-    ++calls;
-    return true;
-  }
-};
 
 class Recorder {
  public:
@@ -74,7 +48,7 @@ class Recorder {
   void after(const Call& call, MPI_Offset noted, bool succeeded);
 
   // For a call that succeeded: whether that was all there is to record. If not, after() is to be called.
-  bool goes_on(const Call& call) { return !shared_by_threads_ && streak_.takes(call); }
+  bool goes_on(const Call& call) { return batch_.one_thread && batch_.takes(call); }
 
   // Gathers all ranks' logs along a tree and writes the recording on rank 0: whole or not at all. COLLECTIVE
   // over MPI_COMM_WORLD. A rank that had to give up says so in `so_far`; then there is no recording. The
@@ -85,12 +59,13 @@ class Recorder {
   struct State;
   struct OpenFile;
   MPI_Offset before_ordered(const Call& call);
+  static CallKind kind_of(const Call& call, const OpenFile& open, std::uint64_t bytes);
   // REQUIRES, here and below: the lock.
-  void end_streak();
-  void begin_streak(const Call& call, OpenFile& open, const CallRun* run);
+  void empty_batch();
+  void forget_sorts();
+  void note(const Call& call, OpenFile& open, std::uint64_t bytes);
 
-  Streak streak_;
-  bool shared_by_threads_ = true;  // until MPI has said otherwise
+  CallBatch batch_;
   std::unique_ptr<State> state_;
 };
 

@@ -19,9 +19,10 @@
 namespace weir::interpose {
 
 bool active = false;
+Recorder* only_watcher = nullptr;
 Recorder* watching = nullptr;
 Service* serving = nullptr;
-thread_local bool inside = false;
+constinit thread_local bool inside = false;
 
 namespace {
 
@@ -67,7 +68,7 @@ void observe(const Body& body) {
   try {
     body(*recorder);
   } catch (const std::exception& error) {
-    watching = nullptr;
+    watching = only_watcher = nullptr;
     roles->so_far = fail(ErrorCode::no_memory, error.what());
   }
 }
@@ -117,12 +118,14 @@ void start_recording(const char* path) {
   make_roles().recording = path;
   roles->recorder = std::make_unique<Recorder>();
   watching = roles->recorder.get();
+  only_watcher = serving == nullptr ? watching : nullptr;
   active = true;
 }
 
 void start_serving(const Status& environment) {
   make_roles().service = std::make_unique<Service>(environment);
   serving = roles->service.get();
+  only_watcher = nullptr;
   roles->summary = is_set("WEIR_SUMMARY");
   active = true;
 }

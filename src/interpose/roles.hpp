@@ -21,11 +21,9 @@ class Service;
 extern Recorder* watching;
 extern Service* serving;
 // The recorder where nobody else listens. It stays where it is even if it fails during the call.
-inline Recorder* only_watcher() {
-  return serving == nullptr ? watching : nullptr;
-}
+extern Recorder* only_watcher;
 // A preloaded library is there from the start: the cheapest kind of thread-local variable will do.
-extern thread_local bool inside __attribute__((tls_model("initial-exec")));
+extern constinit thread_local bool inside __attribute__((tls_model("initial-exec")));
 
 // What the constructor of the library does when WEIR_RECORD names a file: from now on all is recorded, and
 // written there by MPI_Finalize. REQUIRES: nothing was recorded before.
@@ -47,7 +45,7 @@ class Inside {
 // without us; each returns the code that the program gets. No exception of ours leaves them; one that the
 // program's error handler throws does.
 int transfer(const Call& call, const Next& next);
-// After a call that is not ordered was carried out with `code`, which is returned. REQUIRES: only_watcher(),
+// After a call that is not ordered was carried out with `code`, which is returned. REQUIRES: only_watcher,
 // before the call.
 int watched(const Call& call, int code);
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next);

@@ -1,54 +1,104 @@
 #include "interpose/run_log.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace weir::interpose {
 
-namespace {
-
-bool same_shape(const CallRun& a, const CallRun& b) {
-  return a.bytes == b.bytes && a.types == b.types && a.calls == b.calls && a.stride == b.stride &&
-         a.writes == b.writes;
+std::uint32_t RunLog::number_of(const CallKind& kind) {
+  const std::size_t known = kinds_.size();
+  for (std::size_t back = 1; back <= std::min(known, kinds_looked_at); ++back)
+    if (kinds_[known - back] == kind) return static_cast<std::uint32_t>(known - back);
+  if (known > limit_) return no_kind;  // as many runs as that do not fit either
+  kinds_.push_back(kind);
+  return static_cast<std::uint32_t>(known);
 }
 
-}  // namespace
+// A kind that was forgotten meanwhile has a new number.
+std::uint32_t RunLog::same_as_last(std::uint32_t kind) const {
+  return open_ && kind != no_kind && kinds_[last_.kind] == kinds_[kind] ? last_.kind : kind;
+}
 
-void RunLog::begin(const CallRun& run) {
+void RunLog::add(std::uint32_t kind, const std::int64_t* offsets, std::size_t count, std::int64_t unit) {
+  kind = same_as_last(kind);
+  if (kind != no_kind && kinds_[kind].bytes == 0) return;
+  for (std::size_t i = 0; i < count; ++i)
+    add_one(kind, step(0, static_cast<std::uint64_t>(offsets[i]), unit));
+}
+
+void RunLog::add_row(std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride) {
+  kind = same_as_last(kind);
+  if (kind != no_kind && kinds_[kind].bytes == 0) return;
+  for (std::size_t i = 0; i < count; ++i) add_one(kind, step(offset, i, stride));
+}
+
+void RunLog::begin(std::uint32_t kind, std::int64_t offset) {
   close_last();
-  if (runs_.size() >= limit_) {
+  if (runs_.size() >= limit_ || kind == no_kind) {
     ++lost_;
     return;
   }
-  runs_.push_back(run);
+  last_ = {.offset = offset, .calls = 1, .kind = kind};
   open_ = true;
 }
 
+bool RunLog::same_shape(const Stored& a, const Stored& b) const {
+  if (a.calls != b.calls || a.stride != b.stride) return false;
+  const CallKind &of_a = kinds_[a.kind], &of_b = kinds_[b.kind];
+  return of_a.bytes == of_b.bytes && of_a.types == of_b.types && of_a.writes == of_b.writes;
+}
+
+// Equal for runs of one shape; for others nearly never.
+std::uint32_t RunLog::shape_of(const Stored& run) const {
+  const std::uint64_t mixed =
+      (static_cast<std::uint64_t>(run.stride) ^ run.calls << 48U ^ kinds_[run.kind].bytes << 24U) *
+      0x9E3779B97F4A7C15U;
+  return static_cast<std::uint32_t>(mixed >> 32U);
+}
+
+// All shapes are looked at, without a branch: which one it may be is nothing a processor could foresee.
+std::uint32_t RunLog::possible_lags(std::int64_t offset, std::uint32_t shape) const {
+  const std::size_t now = closed_ % history_size + history_size;
+  const std::uint32_t* const lately = shapes_.data() + now - longest_lag;
+  std::uint32_t seen = 0;
+  for (std::size_t i = 0; i < longest_lag; ++i) seen |= static_cast<std::uint32_t>(lately[i] == shape) << i;
+  std::uint32_t lags = 0;
+  for (; seen != 0; seen &= seen - 1) {
+    const std::size_t lag = longest_lag - static_cast<std::size_t>(std::countr_zero(seen));
+    const bool in_step =
+        2 * offsets_[now - lag] - offsets_[now - 2 * lag] == static_cast<std::uint64_t>(offset);
+    lags |= static_cast<std::uint32_t>(in_step) << lag;
+  }
+  return lags;
+}
+
 // Whether the run, the one `lag` before it and the one `lag` before that are three turns of a loop.
-bool RunLog::fold(const CallRun& run, std::size_t lag, std::size_t& group) {
-  if (closed_ < 2 * lag || !in_step(run, lag)) return false;
+bool RunLog::fold(const Stored& run, std::size_t lag, std::size_t& group) {
+  if (closed_ < 2 * lag) return false;
   const Closed& middle = history_[(closed_ - lag) % history_size];
   const Closed& first = history_[(closed_ - 2 * lag) % history_size];
   if (!same_shape(middle.run, run) || !same_shape(first.run, run)) return false;
-  const std::int64_t distance = step(run.offset, 1, step(0, UINT64_MAX, middle.run.offset));
-  const std::int64_t shift = step(run.displacement, 1, step(0, UINT64_MAX, middle.run.displacement));
+  const auto displacement = [&](const Stored& of) { return kinds_[of.kind].displacement; };
+  const std::int64_t distance = step(run.offset, UINT64_MAX, middle.run.offset);
+  const std::int64_t shift = step(displacement(run), UINT64_MAX, displacement(middle.run));
   if (step(first.run.offset, 1, distance) != middle.run.offset ||
-      step(first.run.displacement, 1, shift) != middle.run.displacement)
+      step(displacement(first.run), 1, shift) != displacement(middle.run))
     return false;
-  CallRun& whole = runs_[first.group];
+  Stored& whole = runs_[first.group];
   if (first.group == middle.group) {
     // The next turn of a loop that is known; unless the history holds another one of its turns.
-    if (whole.distance != distance || whole.shift != shift ||
-        step(whole.offset, whole.repeats, distance) != run.offset ||
-        step(whole.displacement, whole.repeats, shift) != run.displacement)
+    Loop& loop = loops_[whole.loop];
+    if (loop.distance != distance || loop.shift != shift ||
+        step(whole.offset, loop.repeats, distance) != run.offset ||
+        step(displacement(whole), loop.repeats, shift) != displacement(run))
       return false;
-    ++whole.repeats;
+    ++loop.repeats;
   } else {
-    CallRun& other = runs_[middle.group];
-    if (whole.repeats != 1 || other.repeats != 1) return false;
-    whole.repeats = 3;
-    whole.distance = distance;
-    whole.shift = shift;
-    other.bytes = 0;
+    Stored& other = runs_[middle.group];
+    if (whole.loop != no_loop || other.loop != no_loop) return false;
+    whole.loop = static_cast<std::uint32_t>(loops_.size());
+    loops_.push_back({.repeats = 3, .distance = distance, .shift = shift});
+    other.calls = 0;
     history_[(closed_ - lag) % history_size].group = first.group;
   }
   group = first.group;
@@ -58,25 +108,46 @@ bool RunLog::fold(const CallRun& run, std::size_t lag, std::size_t& group) {
 void RunLog::close_last() {
   if (!open_) return;
   open_ = false;
-  const CallRun run = runs_.back();
-  std::size_t group = runs_.size() - 1;
-  bool folded = fold(run, lag_, group);
-  for (std::size_t lag = 1; !folded && lag <= longest_lag; ++lag) {
-    folded = fold(run, lag, group);
+  std::size_t group = runs_.size();
+  bool folded = false;
+  const std::uint32_t shape = shape_of(last_);
+  std::uint32_t lags = possible_lags(last_.offset, shape);
+  if ((lags >> lag_ & 1U) != 0) folded = fold(last_, lag_, group);
+  for (; !folded && lags != 0; lags &= lags - 1) {
+    const auto lag = static_cast<std::size_t>(std::countr_zero(lags));
+    folded = fold(last_, lag, group);
     if (folded) lag_ = lag;
   }
-  if (folded) runs_.pop_back();
+  if (!folded) runs_.push_back(last_);
   if (history_.empty()) history_.resize(history_size);
-  history_[closed_ % history_size] = {run, group};
-  offsets_[closed_ % history_size] = static_cast<std::uint64_t>(run.offset);
+  const std::size_t place = closed_ % history_size;
+  history_[place] = {last_, group};
+  offsets_[place] = offsets_[place + history_size] = static_cast<std::uint64_t>(last_.offset);
+  shapes_[place] = shapes_[place + history_size] = shape;
   ++closed_;
 }
 
-const std::vector<CallRun>& RunLog::runs() {
+std::size_t RunLog::finish() {
   close_last();
-  std::erase_if(runs_, [](const CallRun& run) { return run.bytes == 0; });
+  std::erase_if(runs_, [](const Stored& run) { return run.calls == 0; });
   closed_ = 0;  // what the history knows of places is no longer true
-  return runs_;
+  return runs_.size();
+}
+
+CallRun RunLog::run(std::size_t number) const {
+  const Stored& stored = runs_[number];
+  const CallKind& kind = kinds_[stored.kind];
+  const Loop loop = stored.loop == no_loop ? Loop{} : loops_[stored.loop];
+  return {.types = kind.types,
+          .writes = kind.writes,
+          .displacement = kind.displacement,
+          .offset = stored.offset,
+          .bytes = kind.bytes,
+          .calls = stored.calls,
+          .stride = stored.stride,
+          .repeats = loop.repeats,
+          .distance = loop.distance,
+          .shift = loop.shift};
 }
 
 }  // namespace weir::interpose

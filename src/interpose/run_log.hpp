@@ -9,16 +9,26 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace weir::interpose {
+
+// What calls have in common that differ by their offsets only.
+struct CallKind {
+  std::uint32_t types = 0;  // the elementary type and the file type of the view, in a table of the owner
+  bool writes = false;
+  std::int64_t displacement = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const CallKind&) const = default;
+};
 
 // The call (i, j) for i < repeats, j < calls moved `bytes` at offset + i * distance + j * stride: bytes of
 // the view's data, not of the file, so that offset 0 is the first byte that the view shows. The view began at
 // the file's byte displacement + i * shift: libraries move one view along the file, from one variable to the
 // next.
 struct CallRun {
-  std::uint32_t types = 0;  // the elementary type and the file type of the view, in a table of the owner
+  std::uint32_t types = 0;
   bool writes = false;
   std::int64_t displacement = 0;
   std::int64_t offset = 0;
@@ -33,40 +43,26 @@ struct CallRun {
 
 class RunLog {
  public:
-  static constexpr std::size_t default_limit = std::size_t{1} << 20;  // runs; about 90 MiB
+  // Runs; about 90 MiB if each is of a kind of its own and part of a loop, 32 MiB if all are of one kind.
+  static constexpr std::size_t default_limit = std::size_t{1} << 20;
   RunLog() = default;
   explicit RunLog(std::size_t limit) : limit_(limit) {}
 
+  // A number for calls of this kind, for add().
+  std::uint32_t number_of(const CallKind& kind);
+
+  // Calls of one kind, in order of time: call i at offsets[i] * unit. REQUIRES: `kind` is from number_of().
+  void add(std::uint32_t kind, const std::int64_t* offsets, std::size_t count, std::int64_t unit);
+  // Calls of one kind, the first at `offset`, each `stride` behind the one before it.
+  void add_row(std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride);
   // One call: `call.calls` and `call.repeats` are 1.
   void add(const CallRun& call) {
-    if (call.bytes == 0) return;
-    if (open_) {
-      CallRun& last = runs_.back();
-      if (last.bytes == call.bytes && last.types == call.types && last.displacement == call.displacement &&
-          last.writes == call.writes) {
-        if (last.calls == 1) {
-          last.stride = call.offset - last.offset;
-          last.calls = 2;
-          return;
-        }
-        if (call.offset == step(last.offset, last.calls, last.stride)) {
-          ++last.calls;
-          return;
-        }
-      }
-    }
-    begin(call);
+    add(number_of({call.types, call.writes, call.displacement, call.bytes}), &call.offset, 1, 1);
   }
 
-  // The run that goes on, and may be lengthened by extend(); null: no run has a stride yet.
-  const CallRun* growing() const { return open_ && runs_.back().calls > 1 ? &runs_.back() : nullptr; }
-  // So many more calls, each a stride further. REQUIRES: growing(), unless it is none.
-  void extend(std::uint64_t calls) {
-    if (calls > 0) runs_.back().calls += calls;
-  }
-
-  // All runs, the last one folded too. Further calls may be added afterwards.
-  const std::vector<CallRun>& runs();
+  // How many runs there are, the last one included, and each of them. Further calls may be added afterwards.
+  std::size_t finish();
+  CallRun run(std::size_t number) const;        // REQUIRES: number < finish(), and no call was added since
   std::uint64_t lost() const { return lost_; }  // calls beyond the limit
 
  private:
@@ -74,8 +70,26 @@ class RunLog {
   // apart.
   static constexpr std::size_t longest_lag = 16;
   static constexpr std::size_t history_size = 64;  // a power of 2, more than two lags
+  static constexpr std::size_t kinds_looked_at = 8;
+  static constexpr std::uint32_t no_kind = static_cast<std::uint32_t>(-1);  // the log is full
+  static constexpr std::uint32_t no_loop = static_cast<std::uint32_t>(-1);
+
+  // A run in as few bytes as will do: a program that jumps about the file leaves one for every two calls, and
+  // new memory costs more than all else.
+  struct Stored {
+    std::int64_t offset = 0;
+    std::int64_t stride = 0;
+    std::uint64_t calls = 0;  // 0: it went into another one
+    std::uint32_t kind = 0;
+    std::uint32_t loop = no_loop;
+  };
+  struct Loop {
+    std::uint64_t repeats = 1;
+    std::int64_t distance = 0;
+    std::int64_t shift = 0;
+  };
   struct Closed {
-    CallRun run;
+    Stored run;
     std::size_t group = 0;  // in runs_: the run that it became part of
   };
 
@@ -84,24 +98,45 @@ class RunLog {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) +
                                      count * static_cast<std::uint64_t>(stride));
   }
-  void begin(const CallRun& run);
-  void close_last();
-  bool fold(const CallRun& run, std::size_t lag, std::size_t& group);
-  // Whether the run lies as far behind the one `lag` before it as that one behind the one before: nearly
-  // always the answer is no, and this alone is looked at.
-  bool in_step(const CallRun& run, std::size_t lag) const {
-    const auto offset = [&](std::uint64_t back) { return offsets_[(closed_ - back) % history_size]; };
-    return 2 * offset(lag) - offset(2 * lag) == static_cast<std::uint64_t>(run.offset);
+  void add_one(std::uint32_t kind, std::int64_t offset) {
+    if (open_ && last_.kind == kind) {
+      if (last_.calls == 1) {
+        last_.stride = step(offset, UINT64_MAX, last_.offset);
+        last_.calls = 2;
+        next_ = step(offset, 1, last_.stride);
+        return;
+      }
+      if (offset == next_) {
+        ++last_.calls;
+        next_ = step(offset, 1, last_.stride);
+        return;
+      }
+    }
+    begin(kind, offset);
   }
+  std::uint32_t same_as_last(std::uint32_t kind) const;
+  void begin(std::uint32_t kind, std::int64_t offset);
+  void close_last();
+  bool same_shape(const Stored& a, const Stored& b) const;
+  std::uint32_t shape_of(const Stored& run) const;
+  // Bit n: the run n before this one is of that shape, and a run here lies as far behind it as it lies behind
+  // the one n before it. Nearly always there is none, and this alone is looked at.
+  std::uint32_t possible_lags(std::int64_t offset, std::uint32_t shape) const;
+  bool fold(const Stored& run, std::size_t lag, std::size_t& group);
 
   std::size_t limit_ = default_limit;
-  std::vector<CallRun> runs_;  // those with bytes == 0 went into another one
+  std::vector<CallKind> kinds_;
+  std::deque<Stored> runs_;  // never moved while it grows
+  std::vector<Loop> loops_;
+  Stored last_;            // while open_: it may still grow
+  std::int64_t next_ = 0;  // where a call must be to lengthen it, if it has two calls
+  bool open_ = false;
   std::vector<Closed> history_;
-  std::array<std::uint64_t, history_size> offsets_{};  // of the history
-  std::uint64_t closed_ = 0;                           // how many ever
-  std::size_t lag_ = 1;                                // at which a run folded last
+  std::array<std::uint64_t, 2 * history_size> offsets_{};  // of the history, twice: any few of them in a row
+  std::array<std::uint32_t, 2 * history_size> shapes_{};   // the same
+  std::uint64_t closed_ = 0;                               // how many ever
+  std::size_t lag_ = 1;                                    // at which a run folded last
   std::uint64_t lost_ = 0;
-  bool open_ = false;  // the last run may still grow
 };
 
 }  // namespace weir::interpose

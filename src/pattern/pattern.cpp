@@ -152,6 +152,9 @@ void describe_table(const Pattern& pattern, const AccessTable& table, std::strin
   if (totals.accesses == 0) return;
   out += fmt::format("  {} by {} of {} ranks, {} in {} pieces, offsets {} to {}\n", what, totals.ranks,
                      pattern.ranks, format_bytes(totals.bytes), totals.pieces, totals.begin, totals.end);
+  if (table.collective_calls != 0)
+    out += fmt::format("    in {} collective call{}\n", table.collective_calls,
+                       table.collective_calls == 1 ? "" : "s");
   std::vector<std::uint64_t> uses(pattern.shapes.size(), 0);
   for (const Use& use : table.uses) ++uses[use.shape];
   std::vector<std::uint32_t> order(uses.size());

@@ -45,6 +45,7 @@ struct Use {
 struct AccessTable {
   std::vector<std::uint64_t> rank_begin{0};  // into uses, ends at the last rank that touches anything
   std::vector<Use> uses;
+  std::uint64_t collective_calls = 0;  // of the rank that made most; 0: none, or nobody counted them
 
   bool operator==(const AccessTable&) const = default;
   std::uint64_t ranks() const { return rank_begin.size() - 1; }  // behind this one nobody touches anything

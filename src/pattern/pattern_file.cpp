@@ -13,7 +13,8 @@ namespace weir::pattern {
 namespace {
 
 constexpr std::string_view magic = "WEIRPATT";
-constexpr std::uint64_t version = 1;
+constexpr std::uint64_t version = 2;
+constexpr std::uint64_t version_without_calls = 1;
 constexpr std::size_t header_size = 32;  // magic, version, length of the rest, its checksum
 
 void put_fixed(std::string& out, std::uint64_t value) {
@@ -127,6 +128,7 @@ void write_table(Writer& out, const AccessTable& table) {
     }
     rank += count;
   }
+  out.number(table.collective_calls);
 }
 
 struct RankedUse {
@@ -134,7 +136,8 @@ struct RankedUse {
   std::int64_t step = 0;  // from rank to rank
 };
 
-Status read_table(Reader& in, std::uint64_t ranks, std::uint64_t& allowance, AccessTable& table) {
+Status read_table(Reader& in, std::uint64_t found, std::uint64_t ranks, std::uint64_t& allowance,
+                  AccessTable& table) {
   WEIR_ASSIGN(const std::uint64_t touched, in.number());
   if (touched > ranks)
     return in.broken(fmt::format("has accesses of {} ranks, more than {}", touched, ranks));
@@ -171,10 +174,13 @@ Status read_table(Reader& in, std::uint64_t ranks, std::uint64_t& allowance, Acc
       table.rank_begin.push_back(table.uses.size());
     }
   }
+  if (found > version_without_calls) {
+    WEIR_ASSIGN(table.collective_calls, in.number());
+  }
   return {};
 }
 
-Result<Pattern> read_pattern(Reader& in, std::uint64_t allowance) {
+Result<Pattern> read_pattern(Reader& in, std::uint64_t found, std::uint64_t allowance) {
   WEIR_ASSIGN(const std::uint64_t ranks, in.number());
   if (ranks > most_ranks) return in.broken(fmt::format("is for {} ranks, more than {}", ranks, most_ranks));
   Pattern pattern(ranks);
@@ -196,8 +202,8 @@ Result<Pattern> read_pattern(Reader& in, std::uint64_t allowance) {
   for (std::uint64_t at = 0; at < files; ++at) {
     WEIR_ASSIGN(auto name, in.text());
     FilePattern& file = pattern.add_file(std::move(name));
-    WEIR_TRY(read_table(in, ranks, allowance, file.reads));
-    WEIR_TRY(read_table(in, ranks, allowance, file.writes));
+    WEIR_TRY(read_table(in, found, ranks, allowance, file.reads));
+    WEIR_TRY(read_table(in, found, ranks, allowance, file.writes));
   }
   if (!in.done()) return in.broken("goes on behind its end");
   return pattern;
@@ -240,9 +246,10 @@ Result<Pattern> decode(std::string_view bytes, std::uint64_t allowance) {
     return corrupt("this is no pattern file", "make one with weir record");
   if (bytes.size() < header_size) return corrupt("the pattern file is truncated", "record the program again");
   const std::uint64_t found = get_fixed(bytes, 8);
-  if (found != version)
+  if (found != version && found != version_without_calls)
     return fail(ErrorCode::unsupported,
-                fmt::format("a pattern file of version {}; this is for version {}", found, version),
+                fmt::format("a pattern file of version {}; this is for versions {} and {}", found,
+                            version_without_calls, version),
                 "record the program again with this version of Weir");
   const std::string_view body = bytes.substr(header_size);
   const std::uint64_t size = get_fixed(bytes, 16);
@@ -254,7 +261,7 @@ Result<Pattern> decode(std::string_view bytes, std::uint64_t allowance) {
   if (XXH3_64bits(body.data(), body.size()) != get_fixed(bytes, 24))
     return corrupt("the pattern file is damaged: its checksum is wrong", "record the program again");
   Reader in(body);
-  WEIR_ASSIGN(Pattern pattern, read_pattern(in, allowance + body.size()));
+  WEIR_ASSIGN(Pattern pattern, read_pattern(in, found, allowance + body.size()));
   if (const Status sound = pattern.check(); !sound)
     return fail(ErrorCode::corrupt, "the pattern file is damaged: " + sound.error().message(),
                 "record the program again");

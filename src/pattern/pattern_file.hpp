@@ -1,6 +1,7 @@
 // Patterns and matrices in files.
 //
-// A pattern file is binary: magic, version, length, checksum, then the pattern in numbers of variable length,
+// A pattern file is binary: magic, version (2; files of version 1 do not say how many collective calls there
+// were, and are read too), length, checksum, then the pattern in numbers of variable length,
 // with ranks that differ only by a constant distance in the file stored as one. It appears under its name
 // whole or not at all. Loading checks everything and allocates in proportion to the file, with a fixed
 // allowance for such ranks.

@@ -2,7 +2,10 @@
 // pass looks at all pairs, and passes go on while they find something, up to a number of them.
 //
 // The change of the sum is computed from the two rows only. Above a size where all pairs are too many, a rank
-// is tried with those on the nodes of the ranks it talks to: elsewhere nothing can be gained but by chance.
+// is tried with those on the nodes of the ranks it talks to: elsewhere nothing can be gained but by chance. A
+// pass tries about as many pairs as it would for all pairs of 8192 ranks, so its time is bounded.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -14,7 +17,12 @@ namespace weir {
 namespace {
 
 constexpr std::uint32_t all_pairs_up_to = 4096;
-constexpr std::size_t longest_row = 4096;  // candidates of a rank in the sparse search
+constexpr std::size_t pairs_in_a_pass = std::size_t{1} << 25U;  // of the sparse search
+constexpr std::size_t longest_row = 4096;                       // candidates of a rank in it
+
+std::size_t candidates_of_a_rank(std::uint32_t ranks) {
+  return std::min(longest_row, pairs_in_a_pass / ranks + 1);
+}
 
 class Exchange {
  public:
@@ -34,14 +42,22 @@ class Exchange {
     const auto ranks = static_cast<std::uint32_t>(assignment_.node_of.size());
     std::vector<Numbers> on_node(machine_.nodes());
     for (std::uint32_t rank = 0; rank < ranks; ++rank) on_node[assignment_.node_of[rank]].push_back(rank);
+    const std::size_t most = candidates_of_a_rank(ranks);
     for (std::uint32_t a = 0; a < ranks; ++a) {
+      const auto friends = matrix_.columns_of(a);
+      // None of their nodes uses up what the others are to have.
+      const std::size_t each = most / std::max<std::size_t>(friends.size(), 1) + 1;
       std::size_t tried = 0;
-      for (const std::uint32_t friend_rank : matrix_.columns_of(a)) {
+      for (const std::uint32_t friend_rank : friends) {
         const std::uint32_t node = assignment_.node_of[friend_rank];
         if (node == assignment_.node_of[a]) continue;
         // The lists are of the pass's beginning; a rank that has moved since is only a worse candidate.
+        std::size_t here = 0;
         for (const std::uint32_t b : on_node[node]) {
-          if (b == friend_rank || b == a || ++tried > longest_row) continue;
+          if (b == friend_rank || b == a) continue;
+          if (tried == most || here == each) break;
+          ++tried;
+          ++here;
           found |= exchange_if_better(a, b);
         }
       }
@@ -103,7 +119,12 @@ Result<Placed> exchange(const PlacementProblem& problem, const pattern::SparseMa
   const bool all_pairs = problem.ranks <= all_pairs_up_to;
   for (std::uint32_t pass = 0; pass < options.passes; ++pass)
     if (!(all_pairs ? search.pass_over_all_pairs() : search.pass_over_neighbours())) break;
-  if (!all_pairs) placed.note = "only pairs on the nodes of neighbours were tried: there are too many others";
+  if (!all_pairs)
+    placed.note = fmt::format(
+        "each rank was tried with at most {} others a pass, on the nodes of its neighbours: there are too "
+        "many "
+        "pairs",
+        candidates_of_a_rank(problem.ranks));
   return placed;
 }
 

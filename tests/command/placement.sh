@@ -101,6 +101,13 @@ expect 1 'bad.conf: .*line 1' "$weir" platform show 1x4 --topology bad.conf
 expect 2 'largest' "$weir" platform measure --largest 1
 expect 2 'seconds' "$weir" platform measure --seconds 0
 
+# A launcher's own terminal is not the user's: no colours where the launcher's output is a file.
+if [ -n "${MPIEXEC:-}" ]; then
+  TERM=xterm "$MPIEXEC" -n 1 "$weir" plan --grid 2x2 --platform 2x2 > through_launcher || failed 'weir plan under the launcher'
+  grep -q chosen through_launcher || failed 'weir plan under the launcher says nothing'
+  if grep -q $'\x1b' through_launcher; then failed 'colours in a file'; fi
+fi
+
 # For real: the placement of this machine, through its launcher.
 cat > where <<'APP'
 #!/bin/sh

@@ -284,6 +284,41 @@ void use_streaks() {
   for (MPI_File& file : files) MPI_File_close(&file);
 }
 
+// More calls than are noted at a time, wildly about the file, of one length and then of many.
+void use_jumps() {
+  MPI_File file = open("jumps");
+  constexpr int places = 3000, room = 12;
+  const MPI_Offset mine = static_cast<MPI_Offset>(rank) * places * room;
+  Buffer buffer(room, static_cast<unsigned char>(rank + 1));
+  for (const bool writes : {true, false}) {
+    for (int i = 0; i < places; ++i) {
+      const MPI_Offset at = mine + static_cast<MPI_Offset>(i * 1777 % places) * room;
+      const int length = i < 1700 ? 5 : 1 + i % 11;
+      must(writes ? MPI_File_write_at(file, at, buffer.data(), length, MPI_BYTE, MPI_STATUS_IGNORE)
+                  : MPI_File_read_at(file, at, buffer.data(), length, MPI_BYTE, MPI_STATUS_IGNORE),
+           "jumps");
+    }
+  }
+  MPI_File_close(&file);
+}
+
+// Three time steps, each a collective call.
+void use_steps() {
+  MPI_File file = open("steps");
+  Buffer buffer(64, static_cast<unsigned char>(rank + 1));
+  MPI_Datatype view = MPI_DATATYPE_NULL;
+  MPI_Type_vector(4, 16, 16 * ranks, MPI_BYTE, &view);
+  MPI_Type_commit(&view);
+  for (int step = 0; step < 3; ++step) {
+    must(MPI_File_set_view(file, static_cast<MPI_Offset>(step * 64 * ranks + rank * 16), MPI_BYTE, view,
+                           "native", MPI_INFO_NULL),
+         "set_view of steps");
+    must(MPI_File_write_all(file, buffer.data(), 64, MPI_BYTE, MPI_STATUS_IGNORE), "steps");
+  }
+  MPI_Type_free(&view);
+  MPI_File_close(&file);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -295,5 +330,7 @@ int main(int argc, char** argv) {
   use_types();
   use_loop();
   use_streaks();
+  use_jumps();
+  use_steps();
   MPI_Finalize();
 }

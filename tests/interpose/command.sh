@@ -25,6 +25,12 @@ mkdir files
 expect 0 '"recording": "good"' "$weir" record -o good --json -- "$MPIEXEC" -n 2 "$calls" files
 expect 0 'type-darray_block' "$weir" record --show good
 expect 0 '"pieces"' "$weir" record --show good --json
+# Calls are counted, and taken for what they are: three like parts in three calls; halves of split calls are one.
+expect 0 'form-at_all_split +written .* 3$' "$weir" record --show good
+expect 0 'form-ordered +read .* 3$' "$weir" record --show good
+expect 0 'form-at +written .* 0$' "$weir" record --show good
+expect 0 'like parts that 3 collective calls share' "$weir" plan --pattern good --file files/steps --platform 2x2
+expect 0 'cross' "$weir" plan --pattern good --file files/steps --platform 2x2 --calls 1
 mkfifo pipe
 expect 2 'device or a pipe' "$weir" record -o pipe -- "$MPIEXEC" -n 2 "$calls" files
 [ -p pipe ] || failed 'a pipe was replaced by a recording'

@@ -17,6 +17,7 @@ pattern::Pattern rank_of_tile(std::uint64_t rank, std::uint64_t columns) {
     files[0].log.add({.writes = true,
                       .offset = (row * 10 + line) * static_cast<std::int64_t>(columns) * 64 + column * 64,
                       .bytes = 64});
+  files[0].collective_writes = 10 + rank % 3;
   if (rank == 3) {
     files.push_back({.name = "log"});
     files[1].log.add({.offset = 5, .bytes = 7});
@@ -47,6 +48,8 @@ TEST(Gather, RanksBecomeOnePatternWithSharedShapes) {
   EXPECT_EQ(totals.bytes, 1000U * 640);
   EXPECT_EQ(totals.ranks, 1000U);
   EXPECT_EQ(totals.end, 1000 * 640);
+  EXPECT_EQ(pattern.files[*tile].writes.collective_calls, 12U) << "those of the rank that made most";
+  EXPECT_EQ(pattern.files[*tile].reads.collective_calls, 0U);
   for (std::uint64_t rank = 0; rank < 1000; rank += 37) {
     const auto uses = pattern.files[*tile].writes.of(rank);
     ASSERT_EQ(uses.size(), 1U);

@@ -79,8 +79,29 @@ TEST_F(PatternFile, EveryTruncationAndEveryFlippedBitIsNoticed) {
   EXPECT_THAT(decode("").error().message(), HasSubstr("no pattern file"));
   EXPECT_THAT(decode(good + "x").error().message(), HasSubstr("behind its end"));
   std::string newer = good;
-  newer[8] = 2;
-  EXPECT_THAT(decode(newer).error().message(), HasSubstr("version 2; this is for version 1"));
+  newer[8] = 3;
+  EXPECT_THAT(decode(newer).error().message(), HasSubstr("version 3; this is for versions 1 and 2"));
+}
+
+TEST_F(PatternFile, FilesOfTheFirstVersionAreReadToo) {
+  const std::string_view digits =
+      "574549525041545401000000000000001600000000000000792f3d"
+      "05a4966c8d0401640103800801046870696f000404010001008002";
+  std::string bytes;
+  for (std::size_t at = 0; at < digits.size(); at += 2)
+    bytes.push_back(static_cast<char>(std::stoi(std::string(digits.substr(at, 2)), nullptr, 16)));
+  const auto pattern = decode(bytes);
+  ASSERT_TRUE(pattern) << pattern.error().message();
+  EXPECT_EQ(*pattern, *state(Hpio{.ranks = 4, .regions = 3, .region = 100, .spacing = 28}));
+}
+
+TEST_F(PatternFile, CollectiveCallsComeBack) {
+  Pattern pattern = *state(Hpio{.ranks = 4, .regions = 3, .region = 100, .spacing = 28});
+  pattern.files[0].reads.collective_calls = 1;
+  pattern.files[0].writes.collective_calls = UINT64_MAX;
+  const auto again = decode(encode(pattern));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, pattern);
 }
 
 TEST_F(PatternFile, MemoryStaysWithinTheAllowance) {

@@ -13,6 +13,7 @@
 
 #include "build_info.hpp"
 #include "placement/emit.hpp"
+#include "terminal.hpp"
 
 namespace weir::cli {
 
@@ -62,7 +63,10 @@ void pass_on(int signal, siginfo_t* info, void*) {
 [[noreturn]] void become(const Launch& launch, std::vector<char*>& argv) {
   for (const int signal : signals) std::signal(signal, SIG_DFL);
   // mpiexec may give the ranks a terminal of its own making: whether there are colours is decided by ours.
-  if (isatty(STDOUT_FILENO) == 0) ::setenv("NO_COLOR", "1", 1);
+  if (isatty(STDOUT_FILENO) == 0)
+    ::setenv("NO_COLOR", "1", 1);
+  else
+    ::setenv(users_terminal, "1", 1);
   allow_root();
   if (launch.share_cores) allow_sharing_of_cores();
   for (const auto& [name, value] : launch.environment) ::setenv(name.c_str(), value.c_str(), 1);

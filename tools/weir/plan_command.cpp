@@ -137,7 +137,9 @@ void add_placement_options(CLI::App& command, PlacementArguments& arguments) {
   option("--aggregators", arguments.aggregators, "File domains (default: one for each node)", "N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{most_ranks}));
   option("--calls", arguments.calls,
-         "Collective calls that touch the file, one part after the other (default: one for all of it)", "N")
+         "Collective calls that touch the file, one part after the other (default: as recorded, if the file "
+         "has like parts that they share evenly; else one)",
+         "N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U));
   option("--limit-per-node", arguments.limit_per_node, "Ranks on a node at most (default: its cores)", "N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{most_cores}));

@@ -51,7 +51,10 @@ struct Input {
   std::uint32_t ranks = 0;
   pattern::SparseMatrix recorded;
   std::optional<pattern::SparseMatrix> cartesian, shuffle;
-  std::uint64_t parts = 0;         // that the file consists of, if that may be calls
+  // Of a recording, where nobody said how many calls there are:
+  std::uint64_t recorded_calls = 0;  // collective ones; 0: none, or they were not counted
+  std::uint64_t parts = 0;           // that the file consists of; 0: no like ones
+  std::uint64_t calls = 0;           // that are assumed
   std::optional<double> left_out;  // the shuffle has too many values: of it, what can stay on a node at most
 };
 
@@ -69,6 +72,15 @@ Status add_cartesian(const std::vector<std::uint64_t>& processes, Input& input) 
     return refuse(fmt::format("--grid has {} places, the pattern {} ranks", product, input.ranks));
   WEIR_ASSIGN(input.cartesian, pattern::cartesian_matrix({.processes = processes}));
   return {};
+}
+
+// The collective calls without those that went over the same bytes again; 0 if that cannot be told.
+std::uint64_t calls_at_different_places(const pattern::AccessTable& table) {
+  if (table.uses.empty()) return 0;
+  const std::uint64_t times = table.uses.front().repeat;
+  for (const pattern::Use& use : table.uses)
+    if (use.repeat != times) return 0;
+  return table.collective_calls % times == 0 ? table.collective_calls / times : 0;
 }
 
 Status add_pattern(const pattern::Pattern& pattern, const PlacementArguments& arguments,
@@ -98,14 +110,22 @@ Status add_pattern(const pattern::Pattern& pattern, const PlacementArguments& ar
   const pattern::Totals totals = pattern.totals(table);
   const auto bytes = static_cast<std::uint64_t>(totals.end - totals.begin);
   constexpr std::uint64_t most_edges = std::uint64_t{1} << 26U;
-  if (arguments.calls > 1 && (arguments.calls > bytes / count || arguments.calls > most_edges / count))
+  const auto too_many = [&](std::uint64_t calls) {
+    return calls > 1 && (calls > bytes / count || calls > most_edges / count);
+  };
+  if (too_many(arguments.calls))
     return refuse(fmt::format("--calls {}: too many for {} file domains in each, in a file of {} bytes",
                               arguments.calls, count, bytes));
-  const pattern::Domains domains =
-      pattern::even_domains_of_calls(pattern, table, count, std::max<std::uint64_t>(arguments.calls, 1));
-  if (const auto period = pattern::period_of(pattern, table);
-      period && arguments.calls == 0 && !arguments.pattern.empty())
-    input.parts = period->parts;
+  std::uint64_t calls = std::max<std::uint64_t>(arguments.calls, 1);
+  if (arguments.calls == 0 && !arguments.pattern.empty()) {
+    const auto period = pattern::period_of(pattern, table);
+    input.recorded_calls = table.collective_calls;
+    if (period) input.parts = period->parts;
+    const std::uint64_t different = calls_at_different_places(table);
+    if (period && different > 1 && period->parts % different == 0 && !too_many(different)) calls = different;
+    input.calls = calls;
+  }
+  const pattern::Domains domains = pattern::even_domains_of_calls(pattern, table, count, calls);
   input.shuffle = pattern::shuffle_up_to(most_shuffle_values, pattern, table, domains);
   if (!input.shuffle) {
     const PlacementProblem problem{.machine = &machine, .ranks = input.ranks};
@@ -300,7 +320,17 @@ std::vector<std::string> remarks(const PlacementProblem& problem, const Input& i
       }
     }
   }
-  if (input.parts != 0) {
+  if (input.calls > 1) {
+    result.push_back(fmt::format(
+        "the file consists of like parts that {} collective calls share evenly: they are taken for calls one "
+        "behind the other (--calls says otherwise)",
+        input.calls));
+  } else if (input.recorded_calls > 1) {
+    result.push_back(fmt::format(
+        "{} collective calls were recorded, and the shuffle is that of one for all of them, since the file "
+        "has no like parts that they share evenly; if they touch it one part after the other, say --calls {}",
+        input.recorded_calls, input.recorded_calls));
+  } else if (input.parts != 0 && input.recorded_calls == 0) {
     result.push_back(fmt::format(
         "the file consists of {} like parts, and the shuffle is that of one collective call for all of "
         "them; if each is a call of its own, say --calls {}",

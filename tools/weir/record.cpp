@@ -20,8 +20,13 @@ namespace {
 
 Json totals_json(const pattern::Pattern& pattern, const pattern::AccessTable& table) {
   const pattern::Totals totals = pattern.totals(table);
-  return {{"ranks", totals.ranks}, {"bytes", totals.bytes}, {"pieces", totals.pieces},
-          {"begin", totals.begin}, {"end", totals.end},     {"accesses", totals.accesses}};
+  return {{"ranks", totals.ranks},
+          {"bytes", totals.bytes},
+          {"pieces", totals.pieces},
+          {"begin", totals.begin},
+          {"end", totals.end},
+          {"accesses", totals.accesses},
+          {"collective_calls", table.collective_calls}};
 }
 
 Json pattern_json(const pattern::Pattern& pattern, const std::string& path) {
@@ -36,20 +41,22 @@ Json pattern_json(const pattern::Pattern& pattern, const std::string& path) {
 
 void print_pattern(const pattern::Pattern& pattern, const std::string& path) {
   using Align = Table::Align;
-  Table table(
-      {"file", "", "ranks", "bytes", "pieces", "from", "to"},
-      {Align::left, Align::left, Align::right, Align::right, Align::right, Align::right, Align::right});
+  Table table({"file", "", "ranks", "bytes", "pieces", "from", "to", "collective calls"},
+              {Align::left, Align::left, Align::right, Align::right, Align::right, Align::right, Align::right,
+               Align::right});
   for (const pattern::FilePattern& file : pattern.files) {
     bool touched = false;
     for (const pattern::Direction direction : {pattern::Direction::read, pattern::Direction::write}) {
-      const pattern::Totals totals = pattern.totals(table_of(file, direction));
+      const pattern::AccessTable& accesses = table_of(file, direction);
+      const pattern::Totals totals = pattern.totals(accesses);
       if (totals.bytes == 0) continue;
       touched = true;
       table.add({file.name, direction == pattern::Direction::read ? "read" : "written",
                  std::to_string(totals.ranks), format_bytes(totals.bytes), std::to_string(totals.pieces),
-                 std::to_string(totals.begin), std::to_string(totals.end)});
+                 std::to_string(totals.begin), std::to_string(totals.end),
+                 std::to_string(accesses.collective_calls)});
     }
-    if (!touched) table.add({file.name, "opened", "", "", "", "", ""});
+    if (!touched) table.add({file.name, "opened", "", "", "", "", "", ""});
   }
   fmt::print("{}: {} ranks, {} file{}\n{}", path, pattern.ranks, pattern.files.size(),
              pattern.files.size() == 1 ? "" : "s", pattern.files.empty() ? "" : table.text());

@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <stdexcept>
 
 namespace weir::cli {
 
 namespace {
+
+constexpr std::array rank_variables = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
 
 // Characters that a terminal shows: neither colour sequences nor the continuation bytes of UTF-8 take room.
 std::size_t width_of(std::string_view text) {
@@ -24,14 +27,24 @@ std::size_t width_of(std::string_view text) {
   return width;
 }
 
+bool is_set(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+// A launcher may give its ranks a terminal of its own making, whatever the user's is. Ours says what it is.
+bool terminal_is_the_users() {
+  if (is_set(users_terminal)) return true;
+  return std::none_of(std::begin(rank_variables), std::end(rank_variables), is_set);
+}
+
 }  // namespace
 
 bool stdout_has_colors() {
   static const bool yes = [] {
     const char* terminal = std::getenv("TERM");
-    const char* refused = std::getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb" &&
-           (refused == nullptr || *refused == '\0');
+    return isatty(STDOUT_FILENO) != 0 && terminal_is_the_users() && terminal != nullptr &&
+           std::string_view(terminal) != "dumb" && !is_set("NO_COLOR");
   }();
   return yes;
 }

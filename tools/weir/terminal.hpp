@@ -7,7 +7,10 @@
 
 namespace weir::cli {
 
-bool stdout_has_colors();  // a terminal, TERM is not dumb, NO_COLOR is not set
+// A terminal, and the user's; TERM is not dumb, NO_COLOR is not set.
+bool stdout_has_colors();
+// The variable that tells ranks that are started by us that their standard output ends at a terminal.
+inline constexpr const char* users_terminal = "WEIR_TERMINAL";
 
 std::size_t terminal_width();  // of stdout, else COLUMNS, else 80
 

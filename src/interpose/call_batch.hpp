@@ -1,0 +1,98 @@
+// The calls of late, as they came: what the recorder does within a call.
+//
+// After a system call caches and branch predictors are cold, so what costs is not what is computed but what
+// is touched: one line of this object and the next free place. The rest is done for many calls at once, when
+// the batch is full or something happens that gives calls another meaning. A sort of call is told by its
+// handles; a type's handle stands for its size, so forget() must come before the program frees a type.
+// Threads: none of its own; the owner locks. LOCAL.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/call.hpp"
+
+namespace weir::interpose {
+
+class alignas(64) CallBatch {
+ public:
+  // For the owner, beside what every call looks at: whether no lock is needed. Not until MPI has said so.
+  bool one_thread = false;
+
+  static constexpr std::size_t most_calls = 1024;
+  static constexpr std::size_t most_sorts = 8;  // at a time; a program that uses more empties it more often
+  static constexpr std::size_t most_stretches = 512;  // of calls of one sort
+
+  // The sort of a call: all but its offset.
+  struct Sort {
+    MPI_File file = MPI_FILE_NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Count count = 0;
+    Direction direction = Direction::read;
+    Pointer pointer = Pointer::given;
+    Reach reach = Reach::alone;
+
+    // One branch: after a system call each costs as much as all of these comparisons.
+    bool fits(const Call& call) const {
+      const auto differ = [](auto a, auto b) { return static_cast<unsigned>(a != b); };
+      return (differ(call.file, file) | differ(call.type, type) | differ(call.count, count) |
+              differ(call.direction, direction) | differ(call.pointer, pointer) |
+              differ(call.reach, reach)) == 0;
+    }
+  };
+
+  // Takes the call, if it is of a known sort and there is room.
+  bool takes(const Call& call) {
+    if (!current_.fits(call)) return takes_another(call);
+    if (calls_ == most_calls) return false;
+    offsets_[calls_++] = call.offset;
+    return true;
+  }
+
+  // Makes the sort of this call known, and takes the call. `sort` is the number that for_each_stretch()
+  // gives. REQUIRES: has_room().
+  void add(const Call& call, std::size_t& sort);
+  bool has_room() const {
+    return sorts_known_ < most_sorts && calls_ < most_calls && stretches_ < most_stretches;
+  }
+
+  // body(sort, offsets, count) for the calls in order of time, those of one sort in a row together; then
+  // there are no calls any more. Sorts stay known.
+  template <class Body>
+  void take_out(const Body& body) {
+    const std::uint32_t calls = calls_;
+    const std::uint32_t stretches = stretches_;
+    calls_ = 0;
+    stretches_ = 0;
+    for (std::uint32_t i = 0; i < stretches; ++i) {
+      const std::uint32_t end = i + 1 < stretches ? begins_[i + 1].call : calls;
+      body(begins_[i].sort, offsets_.data() + begins_[i].call, end - begins_[i].call);
+    }
+    if (current_.file != MPI_FILE_NULL) begins_[stretches_++] = {0, current_number_};
+  }
+
+  // No sort is known any more. REQUIRES: no calls, so take_out() first.
+  void forget();
+
+ private:
+  struct Begin {
+    std::uint32_t call;
+    std::uint32_t sort;
+  };
+  bool takes_another(const Call& call);
+
+  // All that a call like the one before it looks at, in one cache line with the flag above.
+  Sort current_;
+  std::uint32_t calls_ = 0;
+  std::uint32_t current_number_ = 0;
+  std::uint32_t stretches_ = 0;
+  std::uint32_t sorts_known_ = 0;
+  alignas(64) std::array<std::int64_t, most_calls> offsets_{};
+  std::array<Sort, most_sorts> sorts_{};
+  std::array<Begin, most_stretches> begins_{};
+};
+
+}  // namespace weir::interpose
