@@ -40,7 +40,7 @@ struct IoArguments {
   std::string algorithm = "two-phase";  // of the shuffle by plan; or "segmented"
   int repeats = 3;
   int samples = 2;
-  bool no_verify = false;
+  bool no_verify = false, same_file = false;
   std::string json, csv, plot, folder;
   std::string as_rank;  // the job of a rank; not for users
 };

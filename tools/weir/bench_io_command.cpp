@@ -80,6 +80,10 @@ void add_run_options(CLI::App& command, IoArguments& arguments) {
   command.add_flag(
       "--verify,!--no-verify", [&arguments](std::int64_t count) { arguments.no_verify = count < 0; },
       "Compare every byte with what should be there, through ordinary system calls (default)");
+  command.add_flag(
+      "--same-file", arguments.same_file,
+      "Remove the file that was written before one is made to be read, and not in the end: ranks "
+      "that share cores may be moved between them by that, and read in that state");
   command.add_option("--json", arguments.json, "Store everything that was measured in this file");
   command.add_option("--csv", arguments.csv, "Store a line for each row and measurement in this file");
   command.add_option("--plot", arguments.plot, "Draw PREFIX.png and PREFIX.svg")->type_name("PREFIX");

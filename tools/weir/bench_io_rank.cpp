@@ -19,7 +19,9 @@ struct IoJob {
   workloads::IoWorkload workload;
   std::vector<int> aggregators;
   bool planned = false, segmented = false, verify = true;
-  std::string path, results;
+  std::string path;       // of the file that is written
+  std::string read_path;  // of the file that is read
+  std::string results;
   std::int64_t samples = 1;
 };
 
@@ -33,6 +35,7 @@ Result<IoJob> job_from(const std::string& file) {
   WEIR_ASSIGN(job.segmented, object.boolean("segmented"));
   WEIR_ASSIGN(job.verify, object.boolean("verify"));
   WEIR_ASSIGN(job.path, object.text("path"));
+  WEIR_ASSIGN(job.read_path, object.text("read_path"));
   WEIR_ASSIGN(job.results, object.text("results"));
   WEIR_ASSIGN(job.samples, object.integer("samples"));
   WEIR_ASSIGN(const Json* aggregators, object.array("aggregators"));
@@ -62,12 +65,12 @@ class Bench {
     Json samples = Json::array();
     bool verified = true;
     if (!writes) {  // a file that is right whoever reads it
-      remove_file();
-      WEIR_TRY(mpi::agree(comm_, workloads::write_directly(job_.path, program_, good_.data())));
+      if (job_.read_path == job_.path) remove_files();
+      WEIR_TRY(mpi::agree(comm_, workloads::write_directly(job_.read_path, program_, good_.data())));
       comm_.barrier();
     }
     for (std::int64_t sample = 0; sample <= job_.samples; ++sample) {  // the first one warms up
-      if (writes) remove_file();
+      if (writes) remove_files();
       std::fill(read_.begin(), read_.end(), std::byte{});
       WEIR_ASSIGN(Json values, once(writes));
       if (job_.verify) {
@@ -80,10 +83,13 @@ class Bench {
     return Json{{"samples", samples}, {"verified", job_.verify && comm_.min(verified ? 1 : 0) == 1}};
   }
 
-  void remove_file() {
+  void remove_files() {
     comm_.barrier();
     std::error_code ignored;
-    if (comm_.rank() == 0) std::filesystem::remove(job_.path, ignored);
+    if (comm_.rank() == 0) {
+      std::filesystem::remove(job_.path, ignored);
+      std::filesystem::remove(job_.read_path, ignored);
+    }
     comm_.barrier();
   }
 
@@ -92,7 +98,7 @@ class Bench {
     const auto total = static_cast<double>(comm_.sum(static_cast<std::int64_t>(program_.bytes())));
     if (shuffle_) {
       WEIR_ASSIGN(const workloads::ShuffleTimes times, writes ? shuffle_->write(job_.path, good_.data())
-                                                              : shuffle_->read(job_.path, read_.data()));
+                                                              : shuffle_->read(job_.read_path, read_.data()));
       return Json{{"communication_seconds", times.communication},
                   {"io_seconds", times.io},
                   {"pack_seconds", times.pack},
@@ -102,7 +108,7 @@ class Bench {
     }
     WEIR_ASSIGN(const workloads::CollectiveTimes times,
                 writes ? workloads::write_collectively(comm_.get(), job_.path, program_, good_.data())
-                       : workloads::read_collectively(comm_.get(), job_.path, program_, read_.data()));
+                       : workloads::read_collectively(comm_.get(), job_.read_path, program_, read_.data()));
     return Json{{"transfer_seconds", times.transfer},
                 {"open_seconds", times.open},
                 {"close_seconds", times.close},
@@ -128,12 +134,12 @@ Result<Json> run_job(const mpi::Comm& comm, const IoJob& job) {
   for (const bool writes : {true, false}) {
     auto measured = bench.measure(writes);
     if (!measured) {
-      bench.remove_file();
+      bench.remove_files();
       return measured;
     }
     results[writes ? "write" : "read"] = std::move(*measured);
   }
-  bench.remove_file();
+  bench.remove_files();
   return results;
 }
 
