@@ -57,6 +57,7 @@ std::vector<std::string> split_configs(const std::string& text);
 struct IoConfig {
   std::string name;
   bool of_mpi = false;                // the MPI library's own collective I/O: what others are compared with
+  bool bare = false;                  // no collective I/O at all: what system calls alone would reach
   std::vector<std::string> launcher;  // options of the launcher
   std::map<std::string, std::string> environment;  // of the ranks
 };

@@ -93,6 +93,7 @@ Status run_case(const IoRun& run, const IoCase& one, std::vector<IoRow*> rows) {
   const std::string path = run.files + "/" + run.workload.name + ".dat";
   const Json job = {{"workload", workloads::io_workload_to_json(run.workload)},
                     {"planned", !one.aggregators.empty()},
+                    {"bare", one.config.bare},
                     {"segmented", run.arguments.algorithm == "segmented"},
                     {"aggregators", one.aggregators},
                     {"path", path},

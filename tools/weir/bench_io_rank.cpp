@@ -10,6 +10,7 @@
 #include "mpi/comm.hpp"
 #include "workloads/collective_io.hpp"
 #include "workloads/planned_shuffle.hpp"
+#include "workloads/share.hpp"
 
 namespace weir::cli {
 
@@ -18,7 +19,7 @@ namespace {
 struct IoJob {
   workloads::IoWorkload workload;
   std::vector<int> aggregators;
-  bool planned = false, segmented = false, verify = true;
+  bool planned = false, bare = false, segmented = false, verify = true;
   std::string path;       // of the file that is written
   std::string read_path;  // of the file that is read
   std::string results;
@@ -32,6 +33,7 @@ Result<IoJob> job_from(const std::string& file) {
   WEIR_ASSIGN(const Json* workload, object.any("workload"));
   WEIR_ASSIGN(job.workload, workloads::io_workload_from_json(*workload));
   WEIR_ASSIGN(job.planned, object.boolean("planned"));
+  WEIR_ASSIGN(job.bare, object.boolean("bare"));
   WEIR_ASSIGN(job.segmented, object.boolean("segmented"));
   WEIR_ASSIGN(job.verify, object.boolean("verify"));
   WEIR_ASSIGN(job.path, object.text("path"));
@@ -106,6 +108,7 @@ class Bench {
                   {"bytes", total},
                   {"cross_node_bytes", times.sent_between_nodes}};
     }
+    if (job_.bare) return alone(writes, total);
     WEIR_ASSIGN(const workloads::CollectiveTimes times,
                 writes ? workloads::write_collectively(comm_.get(), job_.path, program_, good_.data())
                        : workloads::read_collectively(comm_.get(), job_.read_path, program_, read_.data()));
@@ -115,6 +118,23 @@ class Bench {
                 {"bytes", total},
                 {"mb_per_s", total / times.transfer / 1e6},
                 {"cross_node_bytes", times.sent_between_nodes}};
+  }
+
+  Result<Json> alone(bool writes, double total) {
+    const workloads::NodeTraffic traffic(comm_.get());
+    const std::uint64_t before = traffic.sent();
+    comm_.barrier();
+    const double start = MPI_Wtime();
+    const Status done = writes ? workloads::write_directly(job_.path, program_, good_.data())
+                               : workloads::read_directly(job_.read_path, program_, read_.data());
+    // Who shares a core may begin when others are done: the first to leave one meeting waits in the next.
+    comm_.barrier();
+    const double seconds = workloads::slowest(MPI_Wtime() - start, comm_.get());
+    WEIR_TRY(mpi::agree(comm_, done));
+    return Json{{"transfer_seconds", seconds},
+                {"bytes", total},
+                {"mb_per_s", total / seconds / 1e6},
+                {"cross_node_bytes", traffic.sent() - before}};
   }
 
   const mpi::Comm& comm_;
