@@ -70,6 +70,12 @@ std::uint64_t large_request(const CallFacts& facts, const Settings& settings) {
   return facts.reading ? shared_read : std::max<std::uint64_t>(settings.striping.unit, 1U << 20U);
 }
 
+bool all_direct(const CallFacts& facts, const Settings& settings) {
+  if (settings.requests > 0) return false;
+  if (settings.algorithm != Algorithm::automatic) return settings.algorithm == Algorithm::direct;
+  return settings.ranks.empty() && (facts.pieces == 0 || mean_piece(facts) >= large_request(facts, settings));
+}
+
 namespace {
 
 struct Choice {

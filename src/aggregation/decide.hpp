@@ -52,6 +52,10 @@ std::uint64_t large_request(const CallFacts& facts, const Settings& settings);
 // Whether the decision depends on node_pieces, which cost the ranks something to find out.
 bool needs_node_pieces(const CallFacts& facts, const Nodes& nodes, const Settings& settings);
 
+// Whether ranks would all touch the file for themselves, whenever they like, were the pieces of all of them
+// like these of one.
+bool all_direct(const CallFacts& facts, const Settings& settings);
+
 Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& settings);
 
 // The part of a file whose blocks are worth asking for at once before it is written: where little is left

@@ -81,12 +81,15 @@ class Implementation final : public Collective {
   };
 
   Outcome call(Direction direction, const Request& request, const Status& mine);
-  const Schedule* by_itself_again(const Rows& pieces, std::uint64_t hash, Direction direction) const;
+  bool goes_ahead(Direction direction, const Rows& pieces, std::uint64_t hash) const;
   bool transfer_ahead(Direction direction, const Rows& pieces, const MemoryStream& memory);
   Ballot opening(Direction direction, const Rows& pieces, const Status& mine, std::uint64_t hash) const;
   aggregation::CallFacts facts_of(const Ballot& ballot, Direction direction) const;
   Result<Agreed> schedule_for(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
-                              std::uint64_t hash, bool keep);
+                              std::uint64_t hash, bool worth_keeping);
+  void note_direct(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
+                   std::uint64_t hash);
+  Schedule* keep(std::unique_ptr<Schedule> schedule, const Rows& pieces, std::uint64_t hash);
   void ask_for_blocks(const aggregation::CallFacts& facts, const Rows& pieces, bool direct);
   Status carry_out(Direction direction, const Agreed& agreed, const Rows& pieces, const MemoryStream& memory);
   Status touch_file(Direction direction, const Rows& pieces, const MemoryStream& memory);
@@ -110,6 +113,7 @@ class Implementation final : public Collective {
   CycleBuffers buffers_;
   std::array<Kept, kept_schedules> kept_;
   std::size_t next_kept_ = 0;
+  bool guesses_ = true;                // until it was in vain that this rank went ahead
   std::unique_ptr<Schedule> passing_;  // of a call whose pieces are not worth keeping
   const Schedule* last_ = nullptr;
   std::uint64_t messages_so_far_ = 0;
@@ -144,16 +148,24 @@ Ballot Implementation::opening(Direction direction, const Rows& pieces, const St
   return ballot;
 }
 
-// The schedule of an earlier call with pieces like these, if in it every rank touched the file for itself
-// when it liked to.
-const Schedule* Implementation::by_itself_again(const Rows& pieces, std::uint64_t hash,
-                                                Direction direction) const {
-  if (direction == Direction::read && !pieces.empty() && pieces.back().end() > io_.size()) return nullptr;
-  for (const Kept& kept : kept_)
-    if (kept.schedule && kept.hash == hash && kept.schedule->decision.algorithm == Algorithm::direct &&
-        !kept.schedule->decision.steps.throttled())
-      return kept.schedule.get();
-  return nullptr;
+// Whether this rank touches the file for itself before it meets the others: it did so the last time it had
+// pieces like these, or nothing is lost if it reads them twice.
+bool Implementation::goes_ahead(Direction direction, const Rows& pieces, std::uint64_t hash) const {
+  const bool reading = direction == Direction::read;
+  if (reading && !pieces.empty() && pieces.back().end() > io_.size()) return false;
+  bool known = false;
+  for (const Kept& kept : kept_) {
+    if (!kept.schedule || kept.hash != hash) continue;
+    known = true;
+    if (kept.schedule->decision.algorithm == Algorithm::direct && !kept.schedule->decision.steps.throttled())
+      return true;
+  }
+  if (known || !reading || !guesses_) return false;
+  return all_direct({.bytes = aggregation::total_bytes(pieces),
+                     .pieces = aggregation::total_pieces(pieces),
+                     .shared_locks = traits_.shared_locks,
+                     .reading = true},
+                    settings_);
 }
 
 // False: to be done again with all others, who will hear what is wrong.
@@ -173,10 +185,9 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
   if (checked && !by_itself) pieces = request.file;
   const std::uint64_t hash = shape_hash(pieces) * 2 + (direction == Direction::read ? 1 : 0);
 
-  // Where ranks touched the file for themselves the last time, they do so before they meet: if all did, that
-  // was all.
-  const Schedule* const again = checked && !by_itself ? by_itself_again(pieces, hash, direction) : nullptr;
-  const bool ahead = again != nullptr && transfer_ahead(direction, pieces, MemoryStream(request.memory));
+  // Ranks that touch the file for themselves do so before they meet: if all did, that was all.
+  const bool ahead = checked && !by_itself && goes_ahead(direction, pieces, hash) &&
+                     transfer_ahead(direction, pieces, MemoryStream(request.memory));
 
   Result<Agreed> agreed = Agreed{};
   std::uint64_t size = UINT64_MAX;
@@ -194,14 +205,15 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
     if (ballot.least[Ballot::call] != ~ballot.least[Ballot::call_too])
       return {.status = in(Status(fail(ErrorCode::disagreement, "some ranks read and others write")),
                            "collective I/O", file_.path)};
+    facts = facts_of(ballot, direction);
     if (ballot.least[Ballot::done] == 1) {
-      last_ = again;
+      if (facts.bytes > 0) note_direct(ballot, facts, pieces, hash);
       const std::uint64_t bytes = aggregation::total_bytes(pieces);
       count(bytes);
       return {.status = {}, .bytes = bytes};
     }
+    guesses_ = guesses_ && !ahead;
     if (direction == Direction::read) size = static_cast<std::uint64_t>(~ballot.least[Ballot::size]);
-    facts = facts_of(ballot, direction);
     const bool cut = facts.end > size;
     if (cut) pieces = clip(pieces, 0, size);
     if (facts.begin < std::min(facts.end, size)) agreed = schedule_for(ballot, facts, pieces, hash, !cut);
@@ -260,8 +272,8 @@ void Implementation::ask_for_blocks(const aggregation::CallFacts& facts, const R
 Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot,
                                                             const aggregation::CallFacts& facts,
                                                             const Rows& pieces, std::uint64_t hash,
-                                                            bool keep) {
-  for (std::size_t i = 0; keep && i < kept_.size(); ++i) {
+                                                            bool worth_keeping) {
+  for (std::size_t i = 0; worth_keeping && i < kept_.size(); ++i) {
     const std::int64_t shift = ballot.least[Ballot::shift + i];
     if ((ballot.known >> i & 1U) == 0 || shift != ~ballot.least[Ballot::shift_too + i]) continue;
     Schedule& schedule = *kept_[i].schedule;
@@ -273,19 +285,43 @@ Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot
   last_ = nullptr;
   // A cut at the end of the file makes at most two rows of one.
   const auto most_rows = static_cast<std::uint64_t>(~ballot.least[Ballot::rows]);
-  auto schedule = negotiate(*team_, pieces, keep ? most_rows : 2 * most_rows, facts, settings_);
+  auto schedule = negotiate(*team_, pieces, worth_keeping ? most_rows : 2 * most_rows, facts, settings_);
   if (!schedule) return tl::make_unexpected(schedule.error());
-  Schedule* made = schedule->get();
-  last_ = made;
-  if (keep) {
-    // Every rank negotiates the same calls, so places are dealt alike.
-    kept_[next_kept_] = {
-        .hash = hash, .first = pieces.empty() ? 0 : pieces.front().offset, .schedule = std::move(*schedule)};
-    next_kept_ = (next_kept_ + 1) % kept_schedules;
+  Schedule* made = nullptr;
+  if (worth_keeping) {
+    made = keep(std::move(*schedule), pieces, hash);
   } else {
     passing_ = std::move(*schedule);
+    made = passing_.get();
   }
+  last_ = made;
   return Agreed{made, 0};
+}
+
+// After a call in which every rank went ahead: the schedule that says so, made where there is none. Nothing
+// is sent for it.
+void Implementation::note_direct(const Ballot& ballot, const aggregation::CallFacts& facts,
+                                 const Rows& pieces, std::uint64_t hash) {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if ((ballot.known >> i & 1U) == 0) continue;
+    last_ = kept_[i].schedule.get();
+    return;
+  }
+  auto schedule = std::make_unique<Schedule>();
+  schedule->file = aggregation::RowIndex(pieces);
+  schedule->decision = decide(facts, team_->nodes(), settings_);
+  if (schedule->decision.algorithm != Algorithm::direct) return;  // pieces of very different sizes
+  schedule->number = schedule->decision.number_of(static_cast<std::uint32_t>(team_->comm().rank()));
+  ++accounting_.schedules;
+  last_ = keep(std::move(schedule), pieces, hash);
+}
+
+// Every rank keeps schedules of the same calls, so places are dealt alike.
+Schedule* Implementation::keep(std::unique_ptr<Schedule> schedule, const Rows& pieces, std::uint64_t hash) {
+  Kept& kept = kept_[next_kept_];
+  kept = {.hash = hash, .first = pieces.empty() ? 0 : pieces.front().offset, .schedule = std::move(schedule)};
+  next_kept_ = (next_kept_ + 1) % kept_schedules;
+  return kept.schedule.get();
 }
 
 Worker* Implementation::worker(const Schedule& schedule) {

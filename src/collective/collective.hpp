@@ -51,7 +51,7 @@ class Collective {
   // Memory is only read by write(), and only bytes of the request are changed by read(); what lies behind the
   // end of the file is left as it was. A rank without data passes an empty request. `mine`: a failure that
   // the caller found on this rank; then every rank gets it, and nothing is transferred but what ranks that
-  // make the same call again may have done for themselves already.
+  // make the same call again, or read large pieces, may have done for themselves already.
   virtual Outcome write(const Request& request, const Status& mine = {}) = 0;
   virtual Outcome read(const Request& request, const Status& mine = {}) = 0;
 

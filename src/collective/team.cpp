@@ -83,6 +83,14 @@ Result<std::unique_ptr<Team>> Team::create(const mpi::Comm& comm, std::uint32_t 
   MPI_Allgather(&me, sizeof me, MPI_BYTE, peers.data(), sizeof me, MPI_BYTE, team->local_);
   team->peers_ = Peers(peers, team->rank());
   MPI_Comm_split(comm.get(), team->leads() ? 0 : MPI_UNDEFINED, comm.rank(), &team->leaders_);
+  if (team->leads() && team->nodes_.count > 1) {
+    std::vector<Whereabouts> leaders(team->nodes_.count);
+    const Whereabouts own = team->next_node_.own();
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, leaders.data(), sizeof own, MPI_BYTE, team->leaders_);
+    // Leaders are in the order of their ranks, and so are nodes.
+    const std::uint32_t next = (team->node_ + 1) % team->nodes_.count;
+    team->next_node_.watch(leaders[next], team->ranks_by_node_[next]);
+  }
   MPI_Type_contiguous(static_cast<int>(sizeof(Ballot)), MPI_BYTE, &team->ballot_type_);
   MPI_Type_commit(&team->ballot_type_);
   MPI_Op_create(add_ballots, 1, &team->ballot_op_);
@@ -226,11 +234,12 @@ void Team::nap(std::uint32_t seen, unsigned rounds, bool poll) const {
   if (header_->bell.load() == seen)
     ::syscall(SYS_futex, &header_->bell, FUTEX_WAIT, seen, &timeout, nullptr, 0);
   header_->sleepers.fetch_sub(1);
-  look_after_peers();
+  look_after_others();
 }
 
-void Team::look_after_peers() const {
-  const auto lost = peers_.look();
+void Team::look_after_others() const {
+  auto lost = peers_.look();
+  if (!lost) lost = next_node_.look();
   if (!lost) return;
   fmt::print(stderr, "weir: {} of {}: {}; the job is ended\n", call_,
              file_ == nullptr ? std::string("a file") : fmt::format("'{}'", *file_), *lost);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregation/layout.hpp"
+#include "collective/next_node.hpp"
 #include "collective/peers.hpp"
 #include "collective/shared_memory.hpp"
 #include "mpi/comm.hpp"
@@ -105,7 +106,7 @@ class Team {
   Status share();
   void reduce_over_leaders(Ballot& ballot) const;
   void wait_until(const std::atomic<std::uint32_t>& count, std::uint32_t wanted) const;
-  void look_after_peers() const;
+  void look_after_others() const;
 
   struct Header;
   mpi::Comm comm_;
@@ -124,6 +125,7 @@ class Team {
   SharedMemory ring_;
   std::uint32_t reductions_ = 0;
   mutable Peers peers_;
+  mutable NextNode next_node_;  // leaders, where there are several nodes
   const char* call_ = "collective I/O";
   const std::string* file_ = nullptr;
 };

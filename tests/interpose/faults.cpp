@@ -206,24 +206,40 @@ void waits(const std::string& path) {
     give_up("a write into a hole was lost");
 }
 
-void dies(const std::string& path) {
+void dies_from(int first, const std::string& path) {
   MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
-  if (rank == ranks - 1) ::_exit(3);
+  if (rank >= first) ::raise(SIGKILL);
   write_blocks(file);
   give_up("a call without one of the ranks came to an end");
 }
 
+void dies(const std::string& path) {
+  dies_from(ranks - 1, path);
+}
+
+void half_dies(const std::string& path) {
+  dies_from(ranks / 2, path);
+}
+
 // Ranks that are on the way to the call get no time limit; one that is stopped does.
-void stops(const std::string& path) {
+void stops_from(int first, const std::string& path) {
   MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
-  if (rank == ranks - 1) {
+  if (rank >= first) {
     ::raise(SIGSTOP);
     for (;;) ::pause();  // a launcher that ends the job makes stopped processes go on first
   }
   write_blocks(file);
   give_up("a call without one of the ranks came to an end");
+}
+
+void stops(const std::string& path) {
+  stops_from(ranks - 1, path);
+}
+
+void half_stops(const std::string& path) {
+  stops_from(ranks / 2, path);
 }
 
 }  // namespace
@@ -245,7 +261,9 @@ int main(int argc, char** argv) {
                {"left_alone", left_alone},
                {"waits", waits},
                {"dies", dies},
-               {"stops", stops}};
+               {"half_dies", half_dies},
+               {"stops", stops},
+               {"half_stops", half_stops}};
   for (const auto& one : cases)
     if (std::strcmp(one.name, argv[1]) == 0) one.run(std::string(argv[2]) + "/" + one.name);
   MPI_Barrier(MPI_COMM_WORLD);

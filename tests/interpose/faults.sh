@@ -32,6 +32,8 @@ run dies 3 1
 needs() { grep -q "$1" <<<"$output" || { printf "FAILED: nobody said '%s':\n%s\n" "$1" "$output" | head -40; failures=$((failures + 1)); }; }
 run stops 3 1 WEIR_TIMEOUT=1s
 needs "collective write of '$work/files/stops': rank 2 (process [0-9]*) is stopped"
+run stops 3 1 WEIR_TIMEOUT=1s WEIR_TEAM=1
+needs "collective write of '$work/files/stops': the node of rank 2 does not answer"
 output=$(env WEIR_COLLECTIVE=perhaps LD_PRELOAD="$(dirname "$weir")/../lib/libweir-mpiio.so" "$program" wrong_hint "$work/files" 2>&1 </dev/null)
 grep -q "WEIR_COLLECTIVE is 'perhaps'" <<<"$output" || { echo "FAILED: WEIR_COLLECTIVE=perhaps: $output"; failures=$((failures + 1)); }
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

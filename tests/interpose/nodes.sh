@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# nodes.sh WEIR CHECKER RANDOM CALLS: recording and collective I/O across two nodes with a network between them. 77 where no nodes can be made.
+# nodes.sh WEIR CHECKER RANDOM CALLS FAULTS: recording and collective I/O across two nodes with a network between them. 77 where no nodes can be made.
 set -uo pipefail
-weir=$1 checker=$2 random=$3 calls=$4
+weir=$1 checker=$2 random=$3 calls=$4 faults=$5
 vcluster=$(dirname "$0")/../../tools/vcluster
 work=$(mktemp -d)
 export WEIR_VCLUSTER_STATE=$work/state
@@ -26,4 +26,17 @@ diff -r "$work/theirs" "$work/ours" || exit 1
 grep -E 'KiB between nodes|MiB between nodes' <<<"$output" || { echo "nothing went between nodes:"; echo "$output"; exit 1; }
 "$weir" record -q -o "$work/recording" -- "${run[@]}" "$calls" "$work/files" </dev/null || exit 1
 "$checker" "$work/recording" >/dev/null || { "$checker" "$work/recording" | tail -1; exit 1; }
+
+# A node whose ranks are all stopped, or gone while the launcher is told not to mind: the other one ends the job.
+misses_node() { # CASE VARIABLE...
+  local case=$1
+  shift
+  output=$(env WEIR_TIMEOUT=1s "$@" "$weir" run --no-record --collective -- "${run[@]}" "$faults" "$case" "$work/files" 2>&1 </dev/null)
+  code=$?
+  grep -q "collective write of '$work/files/$case': the node of ranks 2, 3 does not answer" <<<"$output" && ! grep -q 'came to an end' <<<"$output" ||
+    { echo "$case: nobody missed the node:"; echo "$output"; exit 1; }
+}
+misses_node half_stops
+[ "$code" != 0 ] || { echo "a job without a node ended as if all were well"; exit 1; }
+misses_node half_dies OMPI_MCA_orte_enable_recovery=1
 echo 'all as expected'

@@ -349,5 +349,36 @@ TEST(Settings, HintsComeBeforeTheEnvironment) {
   EXPECT_GE(setting_names().size(), 11U);
 }
 
+// What one rank may conclude before it has met the others is what all would decide if they were like it.
+TEST(Decide, OneRankForeseesThatAllAreDirect) {
+  const auto facts = [](std::uint64_t bytes, std::uint64_t pieces, bool shared_locks) {
+    return CallFacts{.begin = 0,
+                     .end = bytes,
+                     .bytes = bytes,
+                     .pieces = pieces,
+                     .shared_locks = shared_locks,
+                     .reading = true};
+  };
+  const Nodes nodes = Nodes::regular(2, 2);
+  const Settings left_to_itself;
+  for (const std::uint64_t bytes : {512U, 4096U, 60'000U, 1U << 20U}) {
+    for (const bool shared_locks : {false, true}) {
+      const CallFacts call = facts(bytes, 1, shared_locks);
+      EXPECT_EQ(all_direct(call, left_to_itself),
+                decide(call, nodes, left_to_itself).algorithm == Algorithm::direct)
+          << bytes << " bytes, shared locks: " << shared_locks;
+    }
+  }
+  EXPECT_TRUE(all_direct(facts(0, 0, false), left_to_itself));
+  EXPECT_FALSE(all_direct(facts(1U << 20U, 1, false), {.algorithm = Algorithm::two_phase}));
+  EXPECT_TRUE(all_direct(facts(512, 1, false), {.algorithm = Algorithm::direct}));
+  Settings throttled;
+  throttled.requests = 1;
+  EXPECT_FALSE(all_direct(facts(1U << 20U, 1, false), throttled));
+  Settings chosen;
+  chosen.ranks = {0};
+  EXPECT_FALSE(all_direct(facts(1U << 20U, 1, false), chosen));
+}
+
 }  // namespace
 }  // namespace weir::aggregation

@@ -53,7 +53,7 @@ Status bench_io(const IoArguments& arguments) {
 
   WEIR_ASSIGN(const auto pattern, workloads::pattern_of(workload));
   const auto bytes = pattern.totals(pattern.files[0].writes).bytes;
-  WEIR_TRY(check_room(files.path(), 1.2 * static_cast<double>(bytes)));
+  WEIR_TRY(check_room(files.path(), (arguments.same_file ? 1.2 : 2.2) * static_cast<double>(bytes)));
   run.notes.push_back(fmt::format("{} on {} ranks: {}; {}.", workload.name, pattern.ranks,
                                   workloads::describe(workload), format_bytes(bytes)));
   // Everything that can be wrong with the arguments is told before a cluster is made.

@@ -40,7 +40,7 @@ struct IoArguments {
   std::string algorithm = "two-phase";  // of the shuffle by plan; or "segmented"
   int repeats = 3;
   int samples = 2;
-  bool no_verify = false;
+  bool no_verify = false, same_file = false;
   std::string json, csv, plot, folder;
   std::string as_rank;  // the job of a rank; not for users
 };
@@ -57,6 +57,7 @@ std::vector<std::string> split_configs(const std::string& text);
 struct IoConfig {
   std::string name;
   bool of_mpi = false;                // the MPI library's own collective I/O: what others are compared with
+  bool bare = false;                  // no collective I/O at all: what system calls alone would reach
   std::vector<std::string> launcher;  // options of the launcher
   std::map<std::string, std::string> environment;  // of the ranks
 };

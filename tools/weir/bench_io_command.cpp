@@ -63,12 +63,14 @@ void add_run_options(CLI::App& command, IoArguments& arguments) {
                   "what its ranks touch)")
       ->capture_default_str()
       ->check(CLI::IsMember({"two-phase", "segmented"}));
-  command.add_option("--configs", arguments.configs,
-                     "Collective I/O configurations: original (the MPI library's), weir (left to itself), "
-                     "T:agg=1,rr=1,req=4 "
-                     "(two-phase), S:... (segmented), N:... (neither). Keys: agg, rr, req, cb_nodes, "
-                     "cb_buffer, unit, factor, "
-                     "domains");
+  command.add_option(
+      "--configs", arguments.configs,
+      "Collective I/O configurations: original (the MPI library's), weir (left to itself), "
+      "bare (every rank reads and writes its own pieces by system calls, and waits for nobody), "
+      "T:agg=1,rr=1,req=4 "
+      "(two-phase), S:... (segmented), N:... (neither). Keys: agg, rr, req, cb_nodes, "
+      "cb_buffer, unit, factor, "
+      "domains");
   command.add_option("--against", arguments.against, "Also measure the MPI library's own: ompio, romio");
   command
       .add_option("--repeats", arguments.repeats, "Rounds; each launches every row once, in another order")
@@ -80,6 +82,10 @@ void add_run_options(CLI::App& command, IoArguments& arguments) {
   command.add_flag(
       "--verify,!--no-verify", [&arguments](std::int64_t count) { arguments.no_verify = count < 0; },
       "Compare every byte with what should be there, through ordinary system calls (default)");
+  command.add_flag(
+      "--same-file", arguments.same_file,
+      "Remove the file that was written before one is made to be read, and not in the end: ranks "
+      "that share cores may be moved between them by that, and read in that state");
   command.add_option("--json", arguments.json, "Store everything that was measured in this file");
   command.add_option("--csv", arguments.csv, "Store a line for each row and measurement in this file");
   command.add_option("--plot", arguments.plot, "Draw PREFIX.png and PREFIX.svg")->type_name("PREFIX");

@@ -90,11 +90,14 @@ Status run_case(const IoRun& run, const IoCase& one, std::vector<IoRow*> rows) {
   WEIR_TRY(Interrupts::check());
   const std::string job_file = run.scratch + "/job.json", results_file = run.scratch + "/results.json";
   const bool verify = !run.arguments.no_verify;
+  const std::string path = run.files + "/" + run.workload.name + ".dat";
   const Json job = {{"workload", workloads::io_workload_to_json(run.workload)},
                     {"planned", !one.aggregators.empty()},
+                    {"bare", one.config.bare},
                     {"segmented", run.arguments.algorithm == "segmented"},
                     {"aggregators", one.aggregators},
-                    {"path", run.files + "/" + run.workload.name + ".dat"},
+                    {"path", path},
+                    {"read_path", run.arguments.same_file ? path : path + ".read"},
                     {"results", results_file},
                     {"verify", verify},
                     {"samples", run.arguments.samples}};

@@ -10,6 +10,7 @@
 #include "mpi/comm.hpp"
 #include "workloads/collective_io.hpp"
 #include "workloads/planned_shuffle.hpp"
+#include "workloads/share.hpp"
 
 namespace weir::cli {
 
@@ -18,8 +19,10 @@ namespace {
 struct IoJob {
   workloads::IoWorkload workload;
   std::vector<int> aggregators;
-  bool planned = false, segmented = false, verify = true;
-  std::string path, results;
+  bool planned = false, bare = false, segmented = false, verify = true;
+  std::string path;       // of the file that is written
+  std::string read_path;  // of the file that is read
+  std::string results;
   std::int64_t samples = 1;
 };
 
@@ -30,9 +33,11 @@ Result<IoJob> job_from(const std::string& file) {
   WEIR_ASSIGN(const Json* workload, object.any("workload"));
   WEIR_ASSIGN(job.workload, workloads::io_workload_from_json(*workload));
   WEIR_ASSIGN(job.planned, object.boolean("planned"));
+  WEIR_ASSIGN(job.bare, object.boolean("bare"));
   WEIR_ASSIGN(job.segmented, object.boolean("segmented"));
   WEIR_ASSIGN(job.verify, object.boolean("verify"));
   WEIR_ASSIGN(job.path, object.text("path"));
+  WEIR_ASSIGN(job.read_path, object.text("read_path"));
   WEIR_ASSIGN(job.results, object.text("results"));
   WEIR_ASSIGN(job.samples, object.integer("samples"));
   WEIR_ASSIGN(const Json* aggregators, object.array("aggregators"));
@@ -62,12 +67,12 @@ class Bench {
     Json samples = Json::array();
     bool verified = true;
     if (!writes) {  // a file that is right whoever reads it
-      remove_file();
-      WEIR_TRY(mpi::agree(comm_, workloads::write_directly(job_.path, program_, good_.data())));
+      if (job_.read_path == job_.path) remove_files();
+      WEIR_TRY(mpi::agree(comm_, workloads::write_directly(job_.read_path, program_, good_.data())));
       comm_.barrier();
     }
     for (std::int64_t sample = 0; sample <= job_.samples; ++sample) {  // the first one warms up
-      if (writes) remove_file();
+      if (writes) remove_files();
       std::fill(read_.begin(), read_.end(), std::byte{});
       WEIR_ASSIGN(Json values, once(writes));
       if (job_.verify) {
@@ -80,10 +85,13 @@ class Bench {
     return Json{{"samples", samples}, {"verified", job_.verify && comm_.min(verified ? 1 : 0) == 1}};
   }
 
-  void remove_file() {
+  void remove_files() {
     comm_.barrier();
     std::error_code ignored;
-    if (comm_.rank() == 0) std::filesystem::remove(job_.path, ignored);
+    if (comm_.rank() == 0) {
+      std::filesystem::remove(job_.path, ignored);
+      std::filesystem::remove(job_.read_path, ignored);
+    }
     comm_.barrier();
   }
 
@@ -92,7 +100,7 @@ class Bench {
     const auto total = static_cast<double>(comm_.sum(static_cast<std::int64_t>(program_.bytes())));
     if (shuffle_) {
       WEIR_ASSIGN(const workloads::ShuffleTimes times, writes ? shuffle_->write(job_.path, good_.data())
-                                                              : shuffle_->read(job_.path, read_.data()));
+                                                              : shuffle_->read(job_.read_path, read_.data()));
       return Json{{"communication_seconds", times.communication},
                   {"io_seconds", times.io},
                   {"pack_seconds", times.pack},
@@ -100,15 +108,33 @@ class Bench {
                   {"bytes", total},
                   {"cross_node_bytes", times.sent_between_nodes}};
     }
+    if (job_.bare) return alone(writes, total);
     WEIR_ASSIGN(const workloads::CollectiveTimes times,
                 writes ? workloads::write_collectively(comm_.get(), job_.path, program_, good_.data())
-                       : workloads::read_collectively(comm_.get(), job_.path, program_, read_.data()));
+                       : workloads::read_collectively(comm_.get(), job_.read_path, program_, read_.data()));
     return Json{{"transfer_seconds", times.transfer},
                 {"open_seconds", times.open},
                 {"close_seconds", times.close},
                 {"bytes", total},
                 {"mb_per_s", total / times.transfer / 1e6},
                 {"cross_node_bytes", times.sent_between_nodes}};
+  }
+
+  Result<Json> alone(bool writes, double total) {
+    const workloads::NodeTraffic traffic(comm_.get());
+    const std::uint64_t before = traffic.sent();
+    comm_.barrier();
+    const double start = MPI_Wtime();
+    const Status done = writes ? workloads::write_directly(job_.path, program_, good_.data())
+                               : workloads::read_directly(job_.read_path, program_, read_.data());
+    // Who shares a core may begin when others are done: the first to leave one meeting waits in the next.
+    comm_.barrier();
+    const double seconds = workloads::slowest(MPI_Wtime() - start, comm_.get());
+    WEIR_TRY(mpi::agree(comm_, done));
+    return Json{{"transfer_seconds", seconds},
+                {"bytes", total},
+                {"mb_per_s", total / seconds / 1e6},
+                {"cross_node_bytes", traffic.sent() - before}};
   }
 
   const mpi::Comm& comm_;
@@ -128,12 +154,12 @@ Result<Json> run_job(const mpi::Comm& comm, const IoJob& job) {
   for (const bool writes : {true, false}) {
     auto measured = bench.measure(writes);
     if (!measured) {
-      bench.remove_file();
+      bench.remove_files();
       return measured;
     }
     results[writes ? "write" : "read"] = std::move(*measured);
   }
-  bench.remove_file();
+  bench.remove_files();
   return results;
 }
 

@@ -159,8 +159,13 @@ Result<IoConfig> mpi_config(const std::string& name) {
 #endif
 }
 
+// Every rank for itself, as Weir's direct way is modelled: nothing crosses between nodes.
+Result<IoConfig> bare_config() {
+  return IoConfig{.name = "bare", .bare = true, .launcher = {}, .environment = {{"WEIR_TWO_PHASE", "N"}}};
+}
+
 bool begins_config(std::string_view text) {
-  for (const std::string_view name : {"original", "weir"}) {
+  for (const std::string_view name : {"original", "weir", "bare"}) {
     if (text.substr(0, name.size()) == name && (text.size() == name.size() || text[name.size()] == ','))
       return true;
   }
@@ -190,8 +195,10 @@ Result<std::vector<IoConfig>> settle_configs(const std::string& configs, const s
   for (const std::string& text : split_configs(configs)) {
     if (!begins_config(text))
       return wrong(fmt::format("--configs: '{}' is no configuration", text),
-                   "use original, weir, or T:, S: or N: with agg=1,rr=1,req=4");
-    WEIR_ASSIGN(auto config, text == "original" ? mpi_config(text) : own_config(text));
+                   "use original, weir, bare, or T:, S: or N: with agg=1,rr=1,req=4");
+    WEIR_ASSIGN(auto config, text == "original" ? mpi_config(text)
+                             : text == "bare"   ? bare_config()
+                                                : own_config(text));
     result.push_back(std::move(config));
   }
   if (result.empty()) {
