@@ -1,12 +1,13 @@
 // Weir against the storage libraries it uses, called directly with the same data; and the cost of checksums.
 //
 //     mpirun -n 2 build/bench/backends_bench [--mib 64] [--steps 4] [--rounds 11] [--folder DIR] [--fsync]
-//     [--json]
+//     [--backend NAME] [--times] [--json]
 //
 // Each round runs all sides once, in turn, so that what else the machine does hits them alike. Reported: the
 // median over rounds of time(direct) / time(Weir) (1 = as fast), with quartiles, and of time(Weir) /
 // time(Weir with checksums). With --fsync all sides are timed until the data is on disk; without, until the
-// operating system has it.
+// operating system has it. --times adds the medians in milliseconds: two runs with different --steps tell
+// what a step costs from what a file costs.
 //
 // What each side does. Direct: creates the file under its final name, one call of the library a step, closes
 // it; errors are looked at by the rank that has them, ranks do not wait for each other unless the library
@@ -104,6 +105,7 @@ struct Settings {
   std::string only;
   bool fsync = false;
   bool json = false;
+  bool times = false;
 };
 
 std::vector<Direct> directs() {
@@ -165,7 +167,10 @@ Spread spread_of(std::vector<double> values) {
 
 struct Row {
   std::string backend;
-  Spread write, read, checksum;
+  Spread write, read, checksum;  // ratios
+  struct {
+    double direct_write = 0, weir_write = 0, weir_checked = 0, direct_read = 0, weir_read = 0;
+  } seconds;  // medians
 };
 
 void remove_file(const Work& work, int rank) {
@@ -214,6 +219,7 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
   const std::string base = settings.folder + "/weir-bench-";
 
   std::vector<double> write_ratio, read_ratio, checksum_ratio;
+  std::vector<double> direct_writes, weir_writes, weir_checkeds, direct_reads, weir_reads;
   for (int round = -1; round < settings.rounds; ++round) {  // the first one warms up and does not count
     double direct_write = 0, direct_read = 0, weir_write = 0, weir_read = 0, weir_checked = 0;
     const auto direct_side = [&] {
@@ -254,8 +260,21 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
     write_ratio.push_back(direct_write / weir_write);
     read_ratio.push_back(direct_read / weir_read);
     checksum_ratio.push_back(weir_write / weir_checked);
+    direct_writes.push_back(direct_write);
+    weir_writes.push_back(weir_write);
+    weir_checkeds.push_back(weir_checked);
+    direct_reads.push_back(direct_read);
+    weir_reads.push_back(weir_read);
   }
-  return {direct.backend, spread_of(write_ratio), spread_of(read_ratio), spread_of(checksum_ratio)};
+  return {.backend = direct.backend,
+          .write = spread_of(write_ratio),
+          .read = spread_of(read_ratio),
+          .checksum = spread_of(checksum_ratio),
+          .seconds = {.direct_write = spread_of(direct_writes).median,
+                      .weir_write = spread_of(weir_writes).median,
+                      .weir_checked = spread_of(weir_checkeds).median,
+                      .direct_read = spread_of(direct_reads).median,
+                      .weir_read = spread_of(weir_reads).median}};
 }
 
 void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
@@ -272,7 +291,13 @@ void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
       json["backends"].push_back({{"backend", row.backend},
                                   {"write_vs_direct", json_of(row.write)},
                                   {"read_vs_direct", json_of(row.read)},
-                                  {"checksums_vs_none", json_of(row.checksum)}});
+                                  {"checksums_vs_none", json_of(row.checksum)},
+                                  {"seconds",
+                                   {{"direct_write", row.seconds.direct_write},
+                                    {"weir_write", row.seconds.weir_write},
+                                    {"weir_checked", row.seconds.weir_checked},
+                                    {"direct_read", row.seconds.direct_read},
+                                    {"weir_read", row.seconds.weir_read}}}});
     }
     fmt::print("{}\n", json.dump(2));
     return;
@@ -289,6 +314,15 @@ void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
   for (const Row& row : rows)
     fmt::print("{:<12} {:>22} {:>22} {:>24}\n", row.backend, text(row.write), text(row.read),
                text(row.checksum));
+  if (!settings.times) return;
+  fmt::print("\n{:<12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "ms", "direct write", "Weir write", "checksums",
+             "direct read", "Weir read");
+  for (const Row& row : rows) {
+    const auto& s = row.seconds;
+    fmt::print("{:<12} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f}\n", row.backend,
+               1e3 * s.direct_write, 1e3 * s.weir_write, 1e3 * s.weir_checked, 1e3 * s.direct_read,
+               1e3 * s.weir_read);
+  }
 }
 
 Settings parse(int argc, char** argv) {
@@ -311,6 +345,8 @@ Settings parse(int argc, char** argv) {
       settings.only = value();
     } else if (option == "--fsync") {
       settings.fsync = true;
+    } else if (option == "--times") {
+      settings.times = true;
     } else if (option == "--json") {
       settings.json = true;
     } else {
