@@ -1,7 +1,7 @@
 // Weir against the storage libraries it uses, called directly with the same data; and the cost of checksums.
 //
 //     mpirun -n 2 build/bench/backends_bench [--mib 64] [--steps 4] [--rounds 11] [--folder DIR] [--fsync]
-//     [--backend NAME] [--times] [--json]
+//     [--backend NAME] [--direct-agrees] [--independent-reads] [--times] [--json]
 //
 // Each round runs all sides once, in turn, so that what else the machine does hits them alike. Reported: the
 // median over rounds of time(direct) / time(Weir) (1 = as fast), with quartiles, and of time(Weir) /
@@ -14,6 +14,10 @@
 // makes them. Weir: the same data, and what it promises besides: a temporary name and a rename, the sidecar
 // of plain files (the seal of ADIOS2's folders), and after each write and read one agreement of all ranks on
 // how it went. The buffer is the same for all (see Buffer).
+//
+// Two options give both sides the same promise, to tell what it costs from what Weir costs: --direct-agrees,
+// the direct side makes its ranks agree after each step as well, with one reduction; --independent-reads,
+// Weir reads with `independent = true`, where each rank looks at its own errors.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -59,6 +63,7 @@ void transfer_posix(const Work& work, bool writing) {
       offset += moved;
       left -= static_cast<std::size_t>(moved);
     }
+    work.settle_step();
   }
   ::close(fd);
 }
@@ -76,6 +81,7 @@ void transfer_mpiio(const Work& work, bool writing) {
     } else {
       MPI_File_read_at_all(file, offset, work.data.data(), elements, MPI_DOUBLE, MPI_STATUS_IGNORE);
     }
+    work.settle_step();
   }
   MPI_File_close(&file);
 }
@@ -106,6 +112,8 @@ struct Settings {
   bool fsync = false;
   bool json = false;
   bool times = false;
+  bool direct_agrees = false;
+  bool independent_reads = false;
 };
 
 std::vector<Direct> directs() {
@@ -134,10 +142,14 @@ void write_weir(Session& session, const Work& work, const std::string& backend, 
   out.close();
 }
 
-void read_weir(Session& session, const Work& work, const std::string& backend) {
+void read_weir(Session& session, const Work& work, const std::string& backend, bool independent) {
   Reader in = session.open(work.path, {.backend = backend});
   for (int step = 0; step < work.steps; ++step) {
-    in.read("T", work.data, {.offset = {work.first, 0}, .count = {work.count, work.columns}, .step = step});
+    in.read("T", work.data,
+            {.offset = {work.first, 0},
+             .count = {work.count, work.columns},
+             .step = step,
+             .independent = independent});
   }
   in.close();
 }
@@ -213,6 +225,7 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
   work.rows = rows_each * static_cast<std::uint64_t>(ranks);
   work.first = rows_each * static_cast<std::uint64_t>(rank);
   work.count = rows_each;
+  work.agrees = settings.direct_agrees;
   const Buffer buffer(work.count * work.columns);
   work.data = buffer.elements();
   std::fill(work.data.begin(), work.data.end(), 1.5);
@@ -235,7 +248,8 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
       work.path = base + "weir";
       weir_write =
           seconds(work.comm, [&] { write_weir(session, work, direct.backend, false, settings.fsync); });
-      weir_read = seconds(work.comm, [&] { read_weir(session, work, direct.backend); });
+      weir_read =
+          seconds(work.comm, [&] { read_weir(session, work, direct.backend, settings.independent_reads); });
       remove_file(work, rank);
     };
     const auto checked_side = [&] {
@@ -286,6 +300,8 @@ void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
                  {"bytes_per_block", settings.bytes},
                  {"steps", settings.steps},
                  {"fsync", settings.fsync},
+                 {"direct_agrees", settings.direct_agrees},
+                 {"independent_reads", settings.independent_reads},
                  {"rounds", settings.rounds}};
     for (const Row& row : rows) {
       json["backends"].push_back({{"backend", row.backend},
@@ -303,9 +319,11 @@ void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
     return;
   }
   fmt::print(
-      "{} ranks, blocks of {}, {} steps, {} rounds{}; medians [quartiles], 1 = as fast, larger is better\n\n",
-      ranks, format_bytes(settings.bytes), settings.steps, settings.rounds,
-      settings.fsync ? ", to disk" : "");
+      "{} ranks, blocks of {}, {} steps, {} rounds{}{}{}; medians [quartiles], 1 = as fast, larger is "
+      "better\n\n",
+      ranks, format_bytes(settings.bytes), settings.steps, settings.rounds, settings.fsync ? ", to disk" : "",
+      settings.direct_agrees ? ", the direct side agrees" : "",
+      settings.independent_reads ? ", independent reads" : "");
   fmt::print("{:<12} {:>22} {:>22} {:>24}\n", "backend", "write Weir : direct", "read Weir : direct",
              "checksums on : off");
   const auto text = [](const Spread& s) {
@@ -345,6 +363,10 @@ Settings parse(int argc, char** argv) {
       settings.only = value();
     } else if (option == "--fsync") {
       settings.fsync = true;
+    } else if (option == "--direct-agrees") {
+      settings.direct_agrees = true;
+    } else if (option == "--independent-reads") {
+      settings.independent_reads = true;
     } else if (option == "--times") {
       settings.times = true;
     } else if (option == "--json") {
