@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "backends/early_blocks.hpp"
 #include "backends/raw.hpp"
 #include "backends/raw_layout.hpp"
 #include "backends/room.hpp"
@@ -214,14 +215,16 @@ class MpiFile {
 class MpiioOutput final : public RawOutput {
  public:
   MpiioOutput(const FileSpec& spec, MpiFile file)
-      : RawOutput(spec), comm_(spec.comm), file_(std::move(file)) {}
+      : RawOutput(spec), comm_(spec.comm), file_(std::move(file)) {
+    if (comm_.rank() == 0 && wants_early_blocks(spec.options)) blocks_ = EarlyBlocks::beside(spec.path);
+  }
 
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
-    if (place.access == Access::collective)
-      WEIR_TRY(prepare_collective(layout().variable(place.variable), blocks));
+    if (place.access == Access::collective) WEIR_TRY(prepare_collective(place, blocks));
     return file_.transfer(layout().variable(place.variable), layout().offset(place), place.access, blocks);
   }
   Status close() override {
+    blocks_.finish();
     WEIR_TRY(file_.close());
     if (comm_.rank() != 0) return {};
     // Arrays whose tail nobody wrote still have their full length. MPI_File_set_size takes milliseconds even
@@ -234,21 +237,25 @@ class MpiioOutput final : public RawOutput {
   }
 
  private:
-  Status prepare_collective(const Variable& variable, std::span<const SourceBlock> blocks) {
+  Status prepare_collective(const Place& place, std::span<const SourceBlock> blocks) {
+    const Variable& variable = layout().variable(place.variable);
     std::uint64_t elements = 0;
     for (const SourceBlock& block : blocks) elements += volume(block.box.count);
     const Totals all = totals(comm_, file_.path(), elements, size_of(variable.type));
     if (!all.fits) return fail_errno(ENOSPC, "write", file_.path().string());
+    const bool whole = all.elements == volume(variable.shape);
+    if (whole) blocks_.ask_for(layout().offset(place), all.elements * size_of(variable.type));
     // Collective buffering reads the gaps between the ranks' data and writes them back. Beyond the end of the
     // file there is nothing to read, and Open MPI (OMPIO's vulcan, seen in 4.1.4) then writes whatever is in
     // memory.
-    if (all.elements == volume(variable.shape) || length_ == layout().size()) return {};
+    if (whole || length_ == layout().size()) return {};
     length_ = layout().size();
     return file_.set_size(length_);
   }
 
   mpi::Comm comm_;
   MpiFile file_;
+  EarlyBlocks blocks_;        // rank 0, for all
   std::uint64_t length_ = 0;  // as set last
 };
 
@@ -303,6 +310,7 @@ Entry mpiio_entry() {
                        .help = "each array starts at a multiple of this",
                        .least = 1,
                        .most = std::int64_t{1} << 40},
+                      early_blocks_option(),
                       {.name = "collective_buffering",
                        .kind = Option::Kind::word,
                        .fallback = "automatic",
