@@ -52,6 +52,7 @@ struct Place {
   VariableId variable = 0;
   std::uint64_t slot = 0;
   Access access = Access::collective;
+  bool covered = false;  // all ranks together write every element of the slot, in this call or a few of them
 };
 
 struct SourceBlock {
