@@ -291,10 +291,12 @@ Result<OutputFile::Ongoing> OutputFile::begin_resolved(const std::string& name,
     known.covers = elements == volume(known.info.shape);
     known.my_part = boxes;
   }
-  return Ongoing{
-      .name = name,
-      .step = step,
-      .place = {.variable = known.id, .slot = known.steps.size() - 1, .covered = fresh && known.covers}};
+  return Ongoing{.name = name,
+                 .step = step,
+                 .place = {.variable = known.id,
+                           .slot = known.steps.size() - 1,
+                           .covered = fresh && known.covers,
+                           .repeated = fresh && !*changed}};
 }
 
 Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks, const Status& mine) {
