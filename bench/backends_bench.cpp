@@ -1,18 +1,23 @@
 // Weir against the storage libraries it uses, called directly with the same data; and the cost of checksums.
 //
 //     mpirun -n 2 build/bench/backends_bench [--mib 64] [--steps 4] [--rounds 11] [--folder DIR] [--fsync]
-//     [--json]
+//     [--backend NAME] [--direct-agrees] [--independent-reads] [--times] [--json]
 //
 // Each round runs all sides once, in turn, so that what else the machine does hits them alike. Reported: the
 // median over rounds of time(direct) / time(Weir) (1 = as fast), with quartiles, and of time(Weir) /
 // time(Weir with checksums). With --fsync all sides are timed until the data is on disk; without, until the
-// operating system has it.
+// operating system has it. --times adds the medians in milliseconds: two runs with different --steps tell
+// what a step costs from what a file costs.
 //
 // What each side does. Direct: creates the file under its final name, one call of the library a step, closes
 // it; errors are looked at by the rank that has them, ranks do not wait for each other unless the library
 // makes them. Weir: the same data, and what it promises besides: a temporary name and a rename, the sidecar
 // of plain files (the seal of ADIOS2's folders), and after each write and read one agreement of all ranks on
 // how it went. The buffer is the same for all (see Buffer).
+//
+// Two options give both sides the same promise, to tell what it costs from what Weir costs: --direct-agrees,
+// the direct side makes its ranks agree after each step as well, with one reduction; --independent-reads,
+// Weir reads with `independent = true`, where each rank looks at its own errors.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -58,6 +63,7 @@ void transfer_posix(const Work& work, bool writing) {
       offset += moved;
       left -= static_cast<std::size_t>(moved);
     }
+    work.settle_step();
   }
   ::close(fd);
 }
@@ -75,6 +81,7 @@ void transfer_mpiio(const Work& work, bool writing) {
     } else {
       MPI_File_read_at_all(file, offset, work.data.data(), elements, MPI_DOUBLE, MPI_STATUS_IGNORE);
     }
+    work.settle_step();
   }
   MPI_File_close(&file);
 }
@@ -104,6 +111,9 @@ struct Settings {
   std::string only;
   bool fsync = false;
   bool json = false;
+  bool times = false;
+  bool direct_agrees = false;
+  bool independent_reads = false;
 };
 
 std::vector<Direct> directs() {
@@ -132,10 +142,14 @@ void write_weir(Session& session, const Work& work, const std::string& backend, 
   out.close();
 }
 
-void read_weir(Session& session, const Work& work, const std::string& backend) {
+void read_weir(Session& session, const Work& work, const std::string& backend, bool independent) {
   Reader in = session.open(work.path, {.backend = backend});
   for (int step = 0; step < work.steps; ++step) {
-    in.read("T", work.data, {.offset = {work.first, 0}, .count = {work.count, work.columns}, .step = step});
+    in.read("T", work.data,
+            {.offset = {work.first, 0},
+             .count = {work.count, work.columns},
+             .step = step,
+             .independent = independent});
   }
   in.close();
 }
@@ -165,7 +179,10 @@ Spread spread_of(std::vector<double> values) {
 
 struct Row {
   std::string backend;
-  Spread write, read, checksum;
+  Spread write, read, checksum;  // ratios
+  struct {
+    double direct_write = 0, weir_write = 0, weir_checked = 0, direct_read = 0, weir_read = 0;
+  } seconds;  // medians
 };
 
 void remove_file(const Work& work, int rank) {
@@ -208,12 +225,14 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
   work.rows = rows_each * static_cast<std::uint64_t>(ranks);
   work.first = rows_each * static_cast<std::uint64_t>(rank);
   work.count = rows_each;
+  work.agrees = settings.direct_agrees;
   const Buffer buffer(work.count * work.columns);
   work.data = buffer.elements();
   std::fill(work.data.begin(), work.data.end(), 1.5);
   const std::string base = settings.folder + "/weir-bench-";
 
   std::vector<double> write_ratio, read_ratio, checksum_ratio;
+  std::vector<double> direct_writes, weir_writes, weir_checkeds, direct_reads, weir_reads;
   for (int round = -1; round < settings.rounds; ++round) {  // the first one warms up and does not count
     double direct_write = 0, direct_read = 0, weir_write = 0, weir_read = 0, weir_checked = 0;
     const auto direct_side = [&] {
@@ -229,7 +248,8 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
       work.path = base + "weir";
       weir_write =
           seconds(work.comm, [&] { write_weir(session, work, direct.backend, false, settings.fsync); });
-      weir_read = seconds(work.comm, [&] { read_weir(session, work, direct.backend); });
+      weir_read =
+          seconds(work.comm, [&] { read_weir(session, work, direct.backend, settings.independent_reads); });
       remove_file(work, rank);
     };
     const auto checked_side = [&] {
@@ -254,8 +274,21 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
     write_ratio.push_back(direct_write / weir_write);
     read_ratio.push_back(direct_read / weir_read);
     checksum_ratio.push_back(weir_write / weir_checked);
+    direct_writes.push_back(direct_write);
+    weir_writes.push_back(weir_write);
+    weir_checkeds.push_back(weir_checked);
+    direct_reads.push_back(direct_read);
+    weir_reads.push_back(weir_read);
   }
-  return {direct.backend, spread_of(write_ratio), spread_of(read_ratio), spread_of(checksum_ratio)};
+  return {.backend = direct.backend,
+          .write = spread_of(write_ratio),
+          .read = spread_of(read_ratio),
+          .checksum = spread_of(checksum_ratio),
+          .seconds = {.direct_write = spread_of(direct_writes).median,
+                      .weir_write = spread_of(weir_writes).median,
+                      .weir_checked = spread_of(weir_checkeds).median,
+                      .direct_read = spread_of(direct_reads).median,
+                      .weir_read = spread_of(weir_reads).median}};
 }
 
 void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
@@ -267,20 +300,30 @@ void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
                  {"bytes_per_block", settings.bytes},
                  {"steps", settings.steps},
                  {"fsync", settings.fsync},
+                 {"direct_agrees", settings.direct_agrees},
+                 {"independent_reads", settings.independent_reads},
                  {"rounds", settings.rounds}};
     for (const Row& row : rows) {
       json["backends"].push_back({{"backend", row.backend},
                                   {"write_vs_direct", json_of(row.write)},
                                   {"read_vs_direct", json_of(row.read)},
-                                  {"checksums_vs_none", json_of(row.checksum)}});
+                                  {"checksums_vs_none", json_of(row.checksum)},
+                                  {"seconds",
+                                   {{"direct_write", row.seconds.direct_write},
+                                    {"weir_write", row.seconds.weir_write},
+                                    {"weir_checked", row.seconds.weir_checked},
+                                    {"direct_read", row.seconds.direct_read},
+                                    {"weir_read", row.seconds.weir_read}}}});
     }
     fmt::print("{}\n", json.dump(2));
     return;
   }
   fmt::print(
-      "{} ranks, blocks of {}, {} steps, {} rounds{}; medians [quartiles], 1 = as fast, larger is better\n\n",
-      ranks, format_bytes(settings.bytes), settings.steps, settings.rounds,
-      settings.fsync ? ", to disk" : "");
+      "{} ranks, blocks of {}, {} steps, {} rounds{}{}{}; medians [quartiles], 1 = as fast, larger is "
+      "better\n\n",
+      ranks, format_bytes(settings.bytes), settings.steps, settings.rounds, settings.fsync ? ", to disk" : "",
+      settings.direct_agrees ? ", the direct side agrees" : "",
+      settings.independent_reads ? ", independent reads" : "");
   fmt::print("{:<12} {:>22} {:>22} {:>24}\n", "backend", "write Weir : direct", "read Weir : direct",
              "checksums on : off");
   const auto text = [](const Spread& s) {
@@ -289,6 +332,15 @@ void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
   for (const Row& row : rows)
     fmt::print("{:<12} {:>22} {:>22} {:>24}\n", row.backend, text(row.write), text(row.read),
                text(row.checksum));
+  if (!settings.times) return;
+  fmt::print("\n{:<12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "ms", "direct write", "Weir write", "checksums",
+             "direct read", "Weir read");
+  for (const Row& row : rows) {
+    const auto& s = row.seconds;
+    fmt::print("{:<12} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f}\n", row.backend,
+               1e3 * s.direct_write, 1e3 * s.weir_write, 1e3 * s.weir_checked, 1e3 * s.direct_read,
+               1e3 * s.weir_read);
+  }
 }
 
 Settings parse(int argc, char** argv) {
@@ -311,6 +363,12 @@ Settings parse(int argc, char** argv) {
       settings.only = value();
     } else if (option == "--fsync") {
       settings.fsync = true;
+    } else if (option == "--direct-agrees") {
+      settings.direct_agrees = true;
+    } else if (option == "--independent-reads") {
+      settings.independent_reads = true;
+    } else if (option == "--times") {
+      settings.times = true;
     } else if (option == "--json") {
       settings.json = true;
     } else {

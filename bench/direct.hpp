@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 namespace weir::bench {
@@ -19,6 +20,14 @@ struct Work {
   std::uint64_t count = 0;
   int steps = 1;
   std::span<double> data;  // this rank's block: written, or read into
+  bool agrees = false;     // after each step the ranks tell each other whether it went well
+
+  void settle_step() const {
+    if (!agrees) return;
+    int failed = 0;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
+    if (failed != 0) throw std::runtime_error("another rank has failed");
+  }
 };
 
 // One library's way to do the work; throws std::runtime_error.

@@ -17,6 +17,7 @@ void write_with(const Work& work, const char* engine_name) {
     engine.BeginStep();
     engine.Put(variable, work.data.data());
     engine.EndStep();
+    work.settle_step();
   }
   engine.Close();
 }
@@ -31,6 +32,7 @@ void read_with(const Work& work, const char* engine_name) {
     variable.SetStepSelection({static_cast<std::size_t>(step), 1});
     variable.SetSelection({{work.first, 0}, {work.count, work.columns}});
     engine.Get(variable, work.data.data(), adios2::Mode::Sync);
+    work.settle_step();
   }
   engine.Close();
 }

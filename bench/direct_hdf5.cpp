@@ -43,6 +43,7 @@ void write_hdf5(const Work& work) {
     const Selection selection(work, space, step);
     need(H5Dwrite(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data.data()) >= 0,
          "write");
+    work.settle_step();
   }
   H5Pclose(transfer);
   H5Dclose(set);
@@ -64,6 +65,7 @@ void read_hdf5(const Work& work) {
     const Selection selection(work, space, step);
     need(H5Dread(set, H5T_NATIVE_DOUBLE, selection.memory, selection.file, transfer, work.data.data()) >= 0,
          "read");
+    work.settle_step();
   }
   H5Pclose(transfer);
   H5Sclose(space);

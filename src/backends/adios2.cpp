@@ -3,6 +3,7 @@
 #include "backends/adios2_files.hpp"
 #include "backends/adios2_folder.hpp"
 #include "backends/adios2_hdf5.hpp"
+#include "backends/early_blocks.hpp"
 #include "backends/hdf5.hpp"
 
 namespace weir::backends {
@@ -110,7 +111,8 @@ Entry adios2_hdf5_entry() {
                    .fallback = "independent",
                    .help = "how MPI-IO is called; collective gathers small pieces, but then all ranks "
                            "have to write together",
-                   .words = {"independent", "collective"}}},
+                   .words = {"independent", "collective"}},
+                  early_blocks_option()},
       .extensions = {},
       .create = create<Format::hdf5>,
       .open = open<Format::hdf5>,

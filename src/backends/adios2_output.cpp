@@ -8,6 +8,7 @@
 #include "backends/adios2_files.hpp"
 #include "backends/adios2_folder.hpp"
 #include "backends/adios2_notes.hpp"
+#include "backends/early_blocks.hpp"
 #include "core/file.hpp"
 
 namespace weir::backends::bp {
@@ -54,6 +55,8 @@ class Adios2Output final : public Output {
         budget_(budget) {
     collective_transfer_ = format == Format::hdf5 && options_.text("transfer") == "collective";
     compressed_ = format != Format::hdf5 && options_.text("compression") != "none";
+    if (format == Format::hdf5 && comm_.rank() == 0 && wants_early_blocks(options_))
+      blocks_ = EarlyBlocks::beside(path_);
   }
   ~Adios2Output() override {
     if (!closed_) library_.abandon();
@@ -74,7 +77,7 @@ class Adios2Output final : public Output {
   Status store_notes();
   Status write_bp4(Defined& target, std::span<const SourceBlock> blocks);
   Status write_bp5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, Access access);
-  Status write_hdf5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, Access access);
+  Status write_hdf5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, const Place& place);
   void put(Defined& target, const Box& box, const std::byte* data, adios2::Mode mode);
   Status guard(std::string_view operation, const std::function<void()>& call) {
     return guarded(format_, operation, path_, call);
@@ -88,6 +91,7 @@ class Adios2Output final : public Output {
   Library library_;
   // Bytes that can be reserved before free space has to be watched; the same on all ranks.
   std::int64_t budget_;
+  EarlyBlocks blocks_;  // HDF5, rank 0, for all
   bool collective_transfer_ = false;
   bool compressed_ = false;  // nobody knows how many bytes will be written
 
@@ -214,7 +218,7 @@ Status Adios2Output::write(const Place& place, std::span<const SourceBlock> bloc
     case Format::bp5:
       return write_bp5(target, slot, full, place.access);
     case Format::hdf5:
-      return write_hdf5(target, slot, full, place.access);
+      return write_hdf5(target, slot, full, place);
   }
   return {};
 }
@@ -260,7 +264,8 @@ Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const Sour
 }
 
 Status Adios2Output::write_hdf5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks,
-                                Access access) {
+                                const Place& place) {
+  const Access access = place.access;
   if (collective_transfer_ && access == Access::independent) {
     return fail(ErrorCode::unsupported, "with transfer=collective all ranks have to write together",
                 "write collectively, or set transfer=independent");
@@ -276,6 +281,8 @@ Status Adios2Output::write_hdf5(Defined& target, Slot& slot, std::span<const Sou
     }
   }
   if (access == Access::collective) WEIR_TRY(check_room(bytes));
+  if (place.covered && slot.collective_writes++ == 0)
+    blocks_.ask_for_growth(static_cast<std::uint64_t>(target.bytes()));
   // A collective transfer needs every rank in every round, and making the data set needs every rank once.
   const bool makes = !std::exchange(slot.made, true) && comm_.size() > 1;
   const std::size_t least = makes ? std::max<std::size_t>(1, pieces.size()) : pieces.size();
@@ -339,6 +346,7 @@ Status Adios2Output::close() {
   WEIR_TRY(mpi::agree(comm_, store_notes()));
   WEIR_TRY(mpi::agree(comm_, end_step()));
   WEIR_TRY(mpi::agree(comm_, guard("close", [&] { library_.close_written(); })));
+  blocks_.finish();
   closed_ = true;
   return format_ != Format::hdf5 && comm_.rank() == 0 ? seal_folder(path_) : Status();
 }

@@ -52,6 +52,9 @@ struct Place {
   VariableId variable = 0;
   std::uint64_t slot = 0;
   Access access = Access::collective;
+  // Of a collective write, the same on every rank. In this call or a few of them all ranks together ...
+  bool covered = false;   // ... write every element of the slot
+  bool repeated = false;  // ... write the same boxes as in the slot before
 };
 
 struct SourceBlock {

@@ -1,6 +1,7 @@
 #include "backends/hdf5.hpp"
 
 #include "backends/adios2.hpp"
+#include "backends/early_blocks.hpp"
 #include "backends/hdf5_file.hpp"
 
 namespace weir::backends {
@@ -31,6 +32,7 @@ std::vector<Option> options() {
        .fallback = "0",
        .help = "arrays start at multiples of this; the stripe size of the file system",
        .least = 0},
+      early_blocks_option(),
       {.name = "libver",
        .kind = Kind::word,
        .fallback = "v18",

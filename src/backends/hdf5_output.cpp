@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 
+#include "backends/early_blocks.hpp"
 #include "backends/hdf5_file.hpp"
 #include "backends/hdf5_pieces.hpp"
 #include "backends/room.hpp"
@@ -29,6 +30,7 @@ struct Stored {
   Extent chunk;                                   // of a stepped variable, without the slot
   bool filtered = false;                          // chunks are compressed
   std::optional<std::uint64_t> long_enough = {};  // the slot that lengthen_file saw last
+  std::optional<std::uint64_t> asked_for = {};    // the slot whose blocks were asked for last
 };
 
 // Selects a piece of the array in the space of the file, nothing if there is none; returns the space in
@@ -68,6 +70,8 @@ class Hdf5Output final : public Output {
     H5Pset_create_intermediate_group(links_.get(), 1);
     H5Pset_char_encoding(links_.get(), H5T_CSET_UTF8);
     if (parallel()) H5Pset_dxpl_mpio(together_.get(), H5FD_MPIO_COLLECTIVE);
+    if (comm_.rank() == 0 && deflate_ == 0 && wants_early_blocks(spec.options))
+      blocks_ = EarlyBlocks::beside(path_);
   }
 
   ~Hdf5Output() override {
@@ -89,6 +93,7 @@ class Hdf5Output final : public Output {
   Status write_piece(const Stored& stored, std::uint64_t slot, const Piece* piece, hid_t transfer);
   bool takes_rounds(const Stored& stored, std::span<const Piece> pieces);
   Status lengthen_file(Stored& stored, std::uint64_t slot);
+  void ask_for_blocks(Stored& stored, const Place& place);
   void give_up();
 
   std::filesystem::path path_;
@@ -101,6 +106,7 @@ class Hdf5Output final : public Output {
   std::string transfer_;
   Properties links_;
   Properties together_;
+  EarlyBlocks blocks_;  // rank 0, for all
   std::vector<Stored> variables_;
   std::map<Extent, bool> fragmented_;  // by shape and element size: see takes_rounds
   bool broken_ = false;                // the library failed to close something
@@ -256,6 +262,13 @@ bool Hdf5Output::takes_rounds(const Stored& stored, std::span<const Piece> piece
   return entry->second;
 }
 
+// Where the library puts the slot is not known, but it is new, and so at the end.
+void Hdf5Output::ask_for_blocks(Stored& stored, const Place& place) {
+  if (!place.covered || stored.filtered || stored.asked_for == place.slot) return;
+  stored.asked_for = place.slot;
+  blocks_.ask_for_growth(volume(stored.variable.shape) * size_of(stored.variable.type));
+}
+
 Status Hdf5Output::write(const Place& place, std::span<const SourceBlock> blocks) {
   Stored& stored = variables_.at(place.variable);
   const bool collective = place.access == Access::collective;
@@ -263,6 +276,7 @@ Status Hdf5Output::write(const Place& place, std::span<const SourceBlock> blocks
     return fail(ErrorCode::unsupported, "HDF5 compresses only what all ranks write together",
                 "write collectively, or without the option deflate");
   }
+  ask_for_blocks(stored, place);
   const Quiet quiet;
   const std::uint64_t most = !parallel()       ? UINT64_MAX
                              : stored.filtered ? most_per_compressed_transfer
@@ -298,6 +312,7 @@ Status Hdf5Output::close() {
   if (!closed) return write_failure(path_);
   broken_ = true;
   if (H5Fclose(file_.get()) < 0) return write_failure(path_);
+  blocks_.finish();
   file_.release();
   forget_open_file();
   return {};

@@ -1,7 +1,12 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
 
+#include "aggregation/file_system.hpp"
+#include "backends/early_blocks.hpp"
 #include "backends/raw.hpp"
 #include "backends/raw_layout.hpp"
 #include "backends/room.hpp"
@@ -16,8 +21,8 @@ namespace {
 // Pieces stay below the 32-bit counts of MPI-IO and of its implementations' inner arithmetic.
 constexpr std::uint64_t largest_transfer = 512U << 20U;
 
-// From this many bytes in a row, reading together gains nothing: collective buffering would only add a copy.
-constexpr std::uint64_t worth_reading_alone = 1U << 20U;
+// From this many bytes in a row, going together gains nothing: collective buffering would only add a copy.
+constexpr std::uint64_t enough_alone = 1U << 20U;
 
 bool is_one_run(const Extent& shape, const Box& box) {
   int runs = 0;
@@ -214,14 +219,31 @@ class MpiFile {
 class MpiioOutput final : public RawOutput {
  public:
   MpiioOutput(const FileSpec& spec, MpiFile file)
-      : RawOutput(spec), comm_(spec.comm), file_(std::move(file)) {}
+      : RawOutput(spec),
+        comm_(spec.comm),
+        file_(std::move(file)),
+        left_to_weir_(spec.options.text("collective_buffering") == "automatic") {
+    if (comm_.rank() != 0) return;
+    if (const auto opened = open_file(spec.path, O_RDONLY))
+      shared_locks_ = aggregation::ask_file_system(opened->get()).shared_locks;
+    if (wants_early_blocks(spec.options)) blocks_ = EarlyBlocks::beside(spec.path);
+  }
 
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
-    if (place.access == Access::collective)
-      WEIR_TRY(prepare_collective(layout().variable(place.variable), blocks));
-    return file_.transfer(layout().variable(place.variable), layout().offset(place), place.access, blocks);
+    Access access = place.access;
+    if (access == Access::collective) {
+      if (goes_alone(place)) {
+        access = Access::independent;
+        blocks_.ask_for(layout().offset(place), bytes_of(place));
+      } else {
+        WEIR_TRY(prepare_collective(place, blocks));
+        note_way(place, blocks);
+      }
+    }
+    return file_.transfer(layout().variable(place.variable), layout().offset(place), access, blocks);
   }
   Status close() override {
+    blocks_.finish();
     WEIR_TRY(file_.close());
     if (comm_.rank() != 0) return {};
     // Arrays whose tail nobody wrote still have their full length. MPI_File_set_size takes milliseconds even
@@ -234,22 +256,59 @@ class MpiioOutput final : public RawOutput {
   }
 
  private:
-  Status prepare_collective(const Variable& variable, std::span<const SourceBlock> blocks) {
+  std::uint64_t bytes_of(const Place& place) const {
+    const Variable& variable = layout().variable(place.variable);
+    return volume(variable.shape) * size_of(variable.type);
+  }
+
+  // Whether each rank writes by itself what all of them write in the same call: known from the slot before,
+  // so that nobody has to be asked, as long as there is plenty of room. The same on every rank.
+  bool goes_alone(const Place& place) {
+    const auto known = alone_.find(place.variable);
+    const std::uint64_t bytes = bytes_of(place);
+    if (!place.repeated || !place.covered || known == alone_.end() || !known->second || bytes > plenty_)
+      return false;
+    plenty_ -= bytes;
+    return true;
+  }
+
+  // COLLECTIVE.
+  void note_way(const Place& place, std::span<const SourceBlock> blocks) {
+    if (!left_to_weir_ || !place.covered) return;
+    const Variable& variable = layout().variable(place.variable);
+    const bool large = std::all_of(blocks.begin(), blocks.end(), [&](const SourceBlock& block) {
+      return block.box.empty() || (volume(block.box.count) * size_of(variable.type) >= enough_alone &&
+                                   is_one_run(variable.shape, block.box));
+    });
+    alone_[place.variable] = comm_.max(large && !shared_locks_ ? 0 : 1) == 0;
+  }
+
+  Status prepare_collective(const Place& place, std::span<const SourceBlock> blocks) {
+    const Variable& variable = layout().variable(place.variable);
     std::uint64_t elements = 0;
     for (const SourceBlock& block : blocks) elements += volume(block.box.count);
     const Totals all = totals(comm_, file_.path(), elements, size_of(variable.type));
     if (!all.fits) return fail_errno(ENOSPC, "write", file_.path().string());
+    plenty_ = all.free / 2;
+    const bool whole = all.elements == volume(variable.shape);
+    if (whole) blocks_.ask_for(layout().offset(place), all.elements * size_of(variable.type));
     // Collective buffering reads the gaps between the ranks' data and writes them back. Beyond the end of the
     // file there is nothing to read, and Open MPI (OMPIO's vulcan, seen in 4.1.4) then writes whatever is in
     // memory.
-    if (all.elements == volume(variable.shape) || length_ == layout().size()) return {};
+    if (whole || length_ == layout().size()) return {};
     length_ = layout().size();
     return file_.set_size(length_);
   }
 
   mpi::Comm comm_;
   MpiFile file_;
+  EarlyBlocks blocks_;  // rank 0, for all
+  bool left_to_weir_;   // whether data is gathered before it is written
+  bool shared_locks_ =
+      false;                  // rank 0: nodes lock parts of the file, and MPI may know how to keep them apart
   std::uint64_t length_ = 0;  // as set last
+  std::uint64_t plenty_ = 0;  // bytes that may be written before free space is looked at again
+  std::map<VariableId, bool> alone_;  // whether all ranks have large contiguous blocks
 };
 
 class MpiioInput final : public Input {
@@ -264,7 +323,7 @@ class MpiioInput final : public Input {
   }
   bool reads_alone(VariableId id, const Box& box) const override {
     const Variable& variable = layout_.variable(id);
-    return !always_together_ && volume(box.count) * size_of(variable.type) >= worth_reading_alone &&
+    return !always_together_ && volume(box.count) * size_of(variable.type) >= enough_alone &&
            is_one_run(variable.shape, box);
   }
   Status close() override { return file_.close(); }
@@ -303,6 +362,7 @@ Entry mpiio_entry() {
                        .help = "each array starts at a multiple of this",
                        .least = 1,
                        .most = std::int64_t{1} << 40},
+                      early_blocks_option(),
                       {.name = "collective_buffering",
                        .kind = Option::Kind::word,
                        .fallback = "automatic",

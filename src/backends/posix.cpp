@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "aggregation/file_system.hpp"
+#include "backends/early_blocks.hpp"
 #include "backends/raw.hpp"
 #include "backends/raw_layout.hpp"
 #include "collective/collective.hpp"
@@ -74,6 +75,7 @@ Result<aggregation::Settings> settings_of(const Options& options) {
                        : way == "segmented" ? aggregation::Algorithm::segmented
                        : way == "direct"    ? aggregation::Algorithm::direct
                                             : aggregation::Algorithm::automatic;
+  settings.allocate = wants_early_blocks(options);
   settings.striping_aware = options.flag("agg");
   settings.round_robin = options.flag("rr");
   settings.requests = static_cast<std::uint32_t>(options.integer("req"));
@@ -91,13 +93,16 @@ class PosixOutput final : public RawOutput {
         path_(spec.path),
         comm_(spec.comm),
         file_(std::move(file)),
-        together_(std::move(together)) {}
+        together_(std::move(together)) {
+    if (!together_ && wants_early_blocks(spec.options)) blocks_ = EarlyBlocks::of(file_.get());
+  }
 
   Status write(const Place& place, std::span<const SourceBlock> blocks) override {
     if (together_ && place.access == Access::collective)
       return together_->write(request_of(layout(), place, blocks)).status;
     return for_each_piece(layout(), place, blocks,
                           [&](const std::byte* data, std::uint64_t bytes, std::uint64_t at) {
+                            blocks_.ask_for(at, bytes);
                             return write_at(file_.get(), data, bytes, at, path_);
                           });
   }
@@ -120,6 +125,7 @@ class PosixOutput final : public RawOutput {
   mpi::Comm comm_;
   Descriptor file_;
   std::unique_ptr<collective::Collective> together_;  // none: each rank writes its blocks by itself
+  EarlyBlocks blocks_;                                // by itself, too; collective I/O has its own
 };
 
 class PosixInput final : public Input {
@@ -195,6 +201,7 @@ Entry posix_entry() {
                    .help = "each array starts at a multiple of this",
                    .least = 1,
                    .most = std::int64_t{1} << 40},
+                  early_blocks_option(),
                   {.name = "collective",
                    .kind = Option::Kind::word,
                    .fallback = "off",

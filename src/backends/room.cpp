@@ -10,7 +10,8 @@ Totals totals(const mpi::Comm& comm, const std::filesystem::path& path, std::uin
   const auto all =
       comm.sum({static_cast<std::int64_t>(my_elements), static_cast<std::int64_t>(seen_by_rank_0)});
   const auto elements = static_cast<std::uint64_t>(all[0]);
-  return {.elements = elements, .fits = elements <= static_cast<std::uint64_t>(all[1]) / element_size};
+  const auto free = static_cast<std::uint64_t>(all[1]);
+  return {.elements = elements, .fits = elements <= free / element_size, .free = free};
 }
 
 Status check_room(const mpi::Comm& comm, const std::filesystem::path& path, std::uint64_t my_bytes) {

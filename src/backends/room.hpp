@@ -12,6 +12,7 @@ namespace weir::backends {
 struct Totals {
   std::uint64_t elements = 0;  // of all ranks together
   bool fits = true;            // on the file system, as rank 0 sees it
+  std::uint64_t free = 0;      // bytes there
 };
 
 // COLLECTIVE, one reduction.

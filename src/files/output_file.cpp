@@ -286,9 +286,17 @@ Result<OutputFile::Ongoing> OutputFile::begin_resolved(const std::string& name,
   }
   if (fresh && *changed) {
     known.decomposition = std::move(arriving);
+    std::uint64_t elements = 0;  // they do not overlap
+    for (const OwnedBox& one : known.decomposition) elements += volume(one.box.count);
+    known.covers = elements == volume(known.info.shape);
     known.my_part = boxes;
   }
-  return Ongoing{.name = name, .step = step, .place = {.variable = known.id, .slot = known.steps.size() - 1}};
+  return Ongoing{.name = name,
+                 .step = step,
+                 .place = {.variable = known.id,
+                           .slot = known.steps.size() - 1,
+                           .covered = fresh && known.covers,
+                           .repeated = fresh && !*changed}};
 }
 
 Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> blocks, const Status& mine) {

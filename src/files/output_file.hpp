@@ -94,6 +94,7 @@ class OutputFile {
     std::vector<OwnedBox> boxes;                   // of the current slot, as far as written together
     BoxIndex index;                                // of the first of `boxes`, once more are added to them
     std::vector<OwnedBox> decomposition;           // of the last write that covered a fresh slot
+    bool covers = false;                           // `decomposition` leaves no element out
     std::optional<std::vector<OwnedBox>> my_part;  // mine: the boxes of this process in `decomposition`
     std::vector<std::uint64_t> my_checksums;       // mine: rows for the table of checksums
   };
