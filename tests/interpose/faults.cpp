@@ -227,6 +227,7 @@ void stops_from(int first, const std::string& path) {
   MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
   if (rank >= first) {
+    ::sleep(2);  // while it lives, it answers the others, or they would never miss it
     ::raise(SIGSTOP);
     for (;;) ::pause();  // a launcher that ends the job makes stopped processes go on first
   }

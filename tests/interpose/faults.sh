@@ -11,10 +11,10 @@ run() {
   shift 3
   rm -rf "$work/files"
   mkdir "$work/files"
-  output=$(env "$@" "$weir" run --no-record --collective -- "$MPIEXEC" -n "$ranks" "$program" "$case" "$work/files" 2>&1 </dev/null)
+  output=$(timeout -k 5 60 env "$@" "$weir" run --no-record --collective -- "$MPIEXEC" -n "$ranks" "$program" "$case" "$work/files" 2>&1 </dev/null)
   actual=$?
   if [ "$code" = 0 ] && [ "$actual" = 0 ] && grep -q 'as expected' <<<"$output"; then return; fi
-  if [ "$code" != 0 ] && [ "$actual" != 0 ] && ! grep -q 'came to an end' <<<"$output"; then return; fi
+  if [ "$code" != 0 ] && [ "$actual" != 0 ] && [ "$actual" != 124 ] && ! grep -q 'came to an end' <<<"$output"; then return; fi
   failures=$((failures + 1))
   printf 'FAILED: %s on %s ranks, code %s:\n%s\n' "$case" "$ranks" "$actual" "$output" | head -40
 }
