@@ -116,7 +116,7 @@ inline int note(Recorder& recorder, MPI_File file, MPI_Offset offset, MPI_Count 
                      WEIR_FILLS_##form},                                                                \
                     Next(carry_out));                                                                   \
   }                                                                                                     \
-  WEIR_EXPORT int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {                          \
+  WEIR_EXPORT [[gnu::aligned(64)]] int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {     \
     Recorder* const recorder = only_watcher;                                                            \
     if (Pointer::pointer_ == Pointer::ordered || recorder == nullptr || inside) [[unlikely]]            \
       return symbol##_otherwise(WEIR_PASSES_##form);                                                    \
