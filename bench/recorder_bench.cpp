@@ -105,7 +105,7 @@ double alone(MPI_File file, int rounds, bool wild, std::uint32_t& place) {
   return quantile(each, 0.5);
 }
 
-// The same for a file of its own. Calls without order are put off, then folded a million calls later, then
+// The same for a file of its own. Calls without order are put off, then folded two million calls later, then
 // the log is full.
 void print_alone(const std::string& name, bool wild) {
   MPI_File file = MPI_FILE_NULL;
@@ -113,12 +113,12 @@ void print_alone(const std::string& name, bool wild) {
                     MPI_INFO_NULL, &file) != MPI_SUCCESS)
     return;
   std::uint32_t place = 0;
-  const double first = alone(file, 9, wild, place);
+  const double first = alone(file, 19, wild, place);
   fmt::print("the recorder alone, {}: {:.1f} ns a call", wild ? "wild" : "in order", first * 1e9);
   if (wild) {
-    alone(file, 2, wild, place);
+    alone(file, 3, wild, place);
     const double folded = alone(file, 9, wild, place);
-    fmt::print("; after the first million {:.1f} ns", folded * 1e9);
+    fmt::print("; after the first two million {:.1f} ns", folded * 1e9);
   }
   fmt::print("\n");
   MPI_File_close(&file);

@@ -1,44 +1,120 @@
 #include "interpose/call_backlog.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 namespace weir::interpose {
 
-std::size_t CallBacklog::make_room() {
-  if (chunks_.empty() || chunks_.back().size() + head_words >= chunk_words) {
-    spare_.reserve(chunk_words);
+namespace {
+
+std::uint64_t distance(const std::int64_t* offsets, std::size_t i) {
+  return static_cast<std::uint64_t>(offsets[i]) - static_cast<std::uint64_t>(offsets[0]);
+}
+
+template <class Number>
+void pack(const std::int64_t* offsets, std::size_t count, unsigned shift, std::int64_t* into) {
+  auto* const bytes = reinterpret_cast<char*>(into);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto number = static_cast<Number>(static_cast<std::int64_t>(distance(offsets, i)) >> shift);
+    std::memcpy(bytes + i * sizeof(Number), &number, sizeof(Number));
+  }
+}
+
+template <class Number>
+void unpack_as(const std::int64_t* from, std::size_t count, std::int64_t first, unsigned shift,
+               std::int64_t* offsets) {
+  const auto* const bytes = reinterpret_cast<const char*>(from);
+  for (std::size_t i = 0; i < count; ++i) {
+    Number number;
+    std::memcpy(&number, bytes + i * sizeof(Number), sizeof(Number));
+    offsets[i] =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(first) +
+                                  (static_cast<std::uint64_t>(static_cast<std::int64_t>(number)) << shift));
+  }
+}
+
+}  // namespace
+
+CallBacklog::Head CallBacklog::read_head(const Chunk& chunk, std::size_t at) {
+  const auto word = static_cast<std::uint64_t>(chunk.words[at]);
+  return {.kind = static_cast<std::uint32_t>(word >> 32U),
+          .count = static_cast<std::uint32_t>(word >> 16U & most_in_row),
+          .bytes = static_cast<std::uint8_t>(word >> 8U & 0xffU),
+          .shift = static_cast<std::uint8_t>(word & 0xffU),
+          .first = chunk.words[at + 1],
+          .apart = chunk.words[at + 2]};
+}
+
+std::int64_t* CallBacklog::append(const Head& head) {
+  const std::size_t needed = head_words + words_for(head);
+  if (chunks_.empty() || chunks_.back().used + needed > chunk_words) {
+    if (!spare_.words) spare_.words = std::make_unique_for_overwrite<std::int64_t[]>(chunk_words);
     chunks_.push_back(std::move(spare_));
     spare_ = {};
   }
-  return chunk_words - head_words - chunks_.back().size();
-}
-
-void CallBacklog::write_head(std::uint32_t kind, std::size_t count, bool is_row, std::int64_t apart) {
-  const std::uint64_t head = std::uint64_t{kind} << 32U | count << 1U | static_cast<std::uint64_t>(is_row);
-  chunks_.back().push_back(static_cast<std::int64_t>(head));
-  chunks_.back().push_back(apart);
-  words_ += head_words;
+  Chunk& chunk = chunks_.back();
+  std::int64_t* const at = chunk.words.get() + chunk.used;
+  at[0] = static_cast<std::int64_t>(std::uint64_t{head.kind} << 32U | std::uint64_t{head.count} << 16U |
+                                    std::uint64_t{head.bytes} << 8U | head.shift);
+  at[1] = head.first;
+  at[2] = head.apart;
+  chunk.used += needed;
+  words_ += needed;
+  return at + head_words;
 }
 
 void CallBacklog::push(std::uint32_t kind, const std::int64_t* offsets, std::size_t count,
                        std::int64_t unit) {
   while (count > 0) {
-    const std::size_t part = std::min(count, make_room());
-    write_head(kind, part, false, unit);
-    chunks_.back().insert(chunks_.back().end(), offsets, offsets + part);
-    words_ += part;
+    const std::size_t part = std::min(count, most_together);
+    // The bits that any distance has below, and above where it is more than its sign.
+    std::uint64_t low = 0, high = 0;
+    for (std::size_t i = 1; i < part; ++i) {
+      const std::uint64_t far = distance(offsets, i);
+      low |= far;
+      high |= far ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(far) >> 63U);
+    }
+    const int shift = low == 0 ? 0 : std::countr_zero(low);
+    const int bits = static_cast<int>(std::bit_width(high)) - shift + 1;
+    const Head head{.kind = kind,
+                    .count = static_cast<std::uint32_t>(part),
+                    .bytes = static_cast<std::uint8_t>(bits <= 16   ? 2
+                                                       : bits <= 32 ? 4
+                                                                    : 8),
+                    .shift = static_cast<std::uint8_t>(shift),
+                    .first = offsets[0],
+                    .apart = unit};
+    std::int64_t* const into = append(head);
+    if (head.bytes == 2)
+      pack<std::int16_t>(offsets, part, head.shift, into);
+    else if (head.bytes == 4)
+      pack<std::int32_t>(offsets, part, head.shift, into);
+    else
+      pack<std::int64_t>(offsets, part, head.shift, into);
     offsets += part;
     count -= part;
   }
 }
 
+void CallBacklog::unpack(const Head& head, const std::int64_t* from, std::int64_t* offsets) {
+  if (head.bytes == 2)
+    unpack_as<std::int16_t>(from, head.count, head.first, head.shift, offsets);
+  else if (head.bytes == 4)
+    unpack_as<std::int32_t>(from, head.count, head.first, head.shift, offsets);
+  else
+    unpack_as<std::int64_t>(from, head.count, head.first, head.shift, offsets);
+}
+
 void CallBacklog::push_row(std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride) {
   while (count > 0) {
-    make_room();
-    const std::size_t part = std::min(count, most_calls);
-    write_head(kind, part, true, stride);
-    chunks_.back().push_back(offset);
-    ++words_;
+    const std::size_t part = std::min(count, most_in_row);
+    append({.kind = kind,
+            .count = static_cast<std::uint32_t>(part),
+            .bytes = 0,
+            .shift = 0,
+            .first = offset,
+            .apart = stride});
     offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) +
                                        part * static_cast<std::uint64_t>(stride));
     count -= part;

@@ -1,15 +1,18 @@
-// Calls that wait to be folded into a RunLog, as they came: eight bytes a call, or one entry for a row of
-// them.
+// Calls that wait to be folded into a RunLog, as they came: two to eight bytes a call, or one entry for a row
+// of them.
 //
-// First in, first out, in chunks: memory is asked for and given back by the chunk. Whoever owns it bounds it.
-// Threads: none of its own; the owner locks. LOCAL.
+// First in, first out, in chunks: memory is asked for and given back by the chunk. New memory costs more than
+// all that is done here, so offsets are kept as distances from the first of them, in what all of these are
+// multiples of, by as many bytes as the largest needs. Whoever owns it bounds it. Threads: none of its own;
+// the owner locks. LOCAL.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace weir::interpose {
 
@@ -29,37 +32,49 @@ class CallBacklog {
   void take_oldest(const Calls& calls, const Row& row) {
     Chunk chunk = std::move(chunks_.front());
     chunks_.pop_front();
-    words_ -= chunk.size();
-    for (std::size_t i = 0; i < chunk.size();) {
-      const auto head = static_cast<std::uint64_t>(chunk[i]);
-      const auto kind = static_cast<std::uint32_t>(head >> 32U);
-      const std::size_t count = head >> 1U & most_calls;
-      const std::int64_t apart = chunk[i + 1];
-      if ((head & 1U) != 0) {
-        row(kind, chunk[i + 2], count, apart);
-        i += head_words + 1;
+    words_ -= chunk.used;
+    std::array<std::int64_t, most_together> offsets;
+    for (std::size_t at = 0; at < chunk.used;) {
+      const Head head = read_head(chunk, at);
+      if (head.bytes == 0) {
+        row(head.kind, head.first, head.count, head.apart);
+        at += head_words;
       } else {
-        calls(kind, chunk.data() + i + head_words, count, apart);
-        i += head_words + count;
+        unpack(head, chunk.words.get() + at + head_words, offsets.data());
+        calls(head.kind, offsets.data(), head.count, head.apart);
+        at += head_words + words_for(head);
       }
     }
-    chunk.clear();
+    chunk.used = 0;
     spare_ = std::move(chunk);
   }
 
  private:
-  using Chunk = std::vector<std::int64_t>;
-  static constexpr std::size_t chunk_words = 2048;
-  // Before the offsets: the kind, how many calls and whether they are a row in one word; unit or stride.
-  static constexpr std::size_t head_words = 2;
-  static constexpr std::size_t most_calls = 0x7fffffffU;
+  static constexpr std::size_t most_together = 1024;  // offsets behind one head
+  static constexpr std::size_t head_words = 3;
+  static constexpr std::size_t chunk_words = 4 * (head_words + most_together);
+  static constexpr std::size_t most_in_row = 0xffffU;
 
-  // The room for offsets, at least one, in the chunk that is written to now.
-  std::size_t make_room();
-  void write_head(std::uint32_t kind, std::size_t count, bool is_row, std::int64_t apart);
+  struct Chunk {
+    std::unique_ptr<std::int64_t[]> words;
+    std::size_t used = 0;
+  };
+  struct Head {
+    std::uint32_t kind;
+    std::uint32_t count;  // at most most_in_row
+    std::uint8_t bytes;   // an offset; 0: a row
+    std::uint8_t shift;   // of distances from the first
+    std::int64_t first;
+    std::int64_t apart;  // unit or stride
+  };
+  static std::size_t words_for(const Head& head) { return (std::size_t{head.count} * head.bytes + 7) / 8; }
+  static Head read_head(const Chunk& chunk, std::size_t at);
+  static void unpack(const Head& head, const std::int64_t* from, std::int64_t* offsets);
+  // Writes the head and makes room for what belongs behind it.
+  std::int64_t* append(const Head& head);
 
   std::deque<Chunk> chunks_;
-  Chunk spare_;  // of the size of a chunk, or none
+  Chunk spare_;  // or none
   std::size_t words_ = 0;
 };
 

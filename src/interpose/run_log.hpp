@@ -50,7 +50,7 @@ class RunLog {
  public:
   // Runs; about 90 MiB if each is of a kind of its own and part of a loop, 32 MiB if all are of one kind.
   static constexpr std::size_t default_limit = std::size_t{1} << 20;
-  // Words that wait to be folded, one a call without order: 8 MiB. 0: nothing is put off.
+  // Words that wait to be folded, one for one to four calls without order: 8 MiB. 0: nothing is put off.
   static constexpr std::size_t default_backlog = std::size_t{1} << 20;
   RunLog() = default;
   explicit RunLog(std::size_t limit, std::size_t backlog = default_backlog)

@@ -151,13 +151,16 @@ TEST(CallBacklog, GivesBackWhatWentInInOrder) {
             found.emplace_back(kind, offset + static_cast<std::int64_t>(i) * stride);
         });
   };
-  for (std::uint32_t turn = 0; turn < 300; ++turn) {
+  for (std::uint32_t turn = 0; turn < 130; ++turn) {
     std::vector<std::int64_t> offsets(random() % 3000);
     for (std::int64_t& offset : offsets) {
-      offset = static_cast<std::int64_t>(random());
-      expected.emplace_back(turn, offset * 4);
+      // Near and far, with and without something that all are multiples of.
+      offset = static_cast<std::int64_t>((random() << 32U | random()) >> (turn % 61) << (turn % 13));
+      expected.emplace_back(turn, offset);
     }
-    backlog.push(turn, offsets.data(), offsets.size(), 4);
+    backlog.push(turn, offsets.data(), offsets.size(), 1);
+    backlog.push_row(7, 1, 100000, 2);
+    for (int i = 0; i < 100000; ++i) expected.emplace_back(7, 1 + 2 * i);
     backlog.push_row(~turn, -5, 3, -7);
     for (int i = 0; i < 3; ++i) expected.emplace_back(~turn, -5 - 7 * i);
     if (turn % 2 == 0) take();
