@@ -1,9 +1,9 @@
-// What recording costs: mpirun -n 2 build/bench/recorder_bench [FOLDER] [SECONDS-PER-ROW]. Batches of calls
-// with and without the recorder alternate in one process; "without" calls the MPI library itself. Prints
-// medians over the batches, the spread of the difference (quartiles), the share of the I/O time that it is,
-// and as a control the same difference between two kinds of batches that are both without. Time is the CPU
-// time of the thread: what else runs on the machine does not count, and waiting for a disk would only make
-// the share smaller.
+// What recording costs: mpirun -n 2 build/bench/recorder_bench [FOLDER] [SECONDS-PER-ROW] [BYTES]. Batches of
+// calls with and without the recorder alternate in one process; "without" calls the MPI library itself.
+// Prints medians over the batches, the spread of the difference (quartiles), the share of the I/O time that
+// it is, and as a control the same difference between two kinds of batches that are both without. Time is the
+// CPU time of the thread: what else runs on the machine does not count, and waiting for a disk would only
+// make the share smaller.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -132,6 +132,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string folder = argc > 1 ? argv[1] : "/tmp";
   const double seconds = argc > 2 ? std::atof(argv[2]) : 1.0;
+  const std::size_t only =
+      argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 0;  // rows of calls of so many bytes
   const std::string name = folder + fmt::format("/recorder_bench.{}.{}", ::getpid(), rank);
   weir::interpose::start_recording((name + ".pattern").c_str());
 
@@ -159,6 +161,7 @@ int main(int argc, char** argv) {
   for (const auto& [size, wild] :
        {Kind{4096, false}, Kind{16384, false}, Kind{65536, false}, Kind{262144, false}, Kind{1048576, false},
         Kind{4096, true}, Kind{65536, true}}) {
+    if (only != 0 && size != only) continue;
     for (const bool writes : {true, false}) {
       const Row row = writes ? measure<WriteAt>(MPI_File_write_at, write_at, file, size, wild, seconds)
                              : measure<ReadAt>(MPI_File_read_at, read_at, file, size, wild, seconds);

@@ -1,6 +1,7 @@
 #include "interpose/call_backlog.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -8,29 +9,40 @@ namespace weir::interpose {
 
 namespace {
 
-std::uint64_t distance(const std::int64_t* offsets, std::size_t i) {
-  return static_cast<std::uint64_t>(offsets[i]) - static_cast<std::uint64_t>(offsets[0]);
+// Loops of a constant length: those the compiler makes of vector instructions.
+constexpr std::size_t at_once = 16;
+
+std::uint64_t all_bits(const std::int64_t* offsets, std::size_t count) {
+  std::array<std::uint64_t, at_once> bits{};
+  std::size_t i = 0;
+  for (; i + at_once <= count; i += at_once)
+    for (std::size_t j = 0; j < at_once; ++j) bits[j] |= static_cast<std::uint64_t>(offsets[i + j]);
+  for (; i < count; ++i) bits[0] |= static_cast<std::uint64_t>(offsets[i]);
+  for (std::size_t j = 1; j < at_once; ++j) bits[0] |= bits[j];
+  return bits[0];
 }
 
 template <class Number>
 void pack(const std::int64_t* offsets, std::size_t count, unsigned shift, std::int64_t* into) {
-  auto* const bytes = reinterpret_cast<char*>(into);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto number = static_cast<Number>(static_cast<std::int64_t>(distance(offsets, i)) >> shift);
-    std::memcpy(bytes + i * sizeof(Number), &number, sizeof(Number));
+  auto* to = reinterpret_cast<char*>(into);
+  std::array<Number, at_once> numbers;
+  for (; count >= at_once; count -= at_once, offsets += at_once, to += sizeof(numbers)) {
+    for (std::size_t j = 0; j < at_once; ++j)
+      numbers[j] = static_cast<Number>(static_cast<std::uint64_t>(offsets[j]) >> shift);
+    std::memcpy(to, numbers.data(), sizeof(numbers));
   }
+  for (std::size_t j = 0; j < count; ++j)
+    numbers[j] = static_cast<Number>(static_cast<std::uint64_t>(offsets[j]) >> shift);
+  std::memcpy(to, numbers.data(), count * sizeof(Number));
 }
 
 template <class Number>
-void unpack_as(const std::int64_t* from, std::size_t count, std::int64_t first, unsigned shift,
-               std::int64_t* offsets) {
+void unpack_as(const std::int64_t* from, std::size_t count, unsigned shift, std::int64_t* offsets) {
   const auto* const bytes = reinterpret_cast<const char*>(from);
   for (std::size_t i = 0; i < count; ++i) {
     Number number;
     std::memcpy(&number, bytes + i * sizeof(Number), sizeof(Number));
-    offsets[i] =
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(first) +
-                                  (static_cast<std::uint64_t>(static_cast<std::int64_t>(number)) << shift));
+    offsets[i] = static_cast<std::int64_t>(std::uint64_t{number} << shift);
   }
 }
 
@@ -68,30 +80,24 @@ void CallBacklog::push(std::uint32_t kind, const std::int64_t* offsets, std::siz
                        std::int64_t unit) {
   while (count > 0) {
     const std::size_t part = std::min(count, most_together);
-    // The bits that any distance has below, and above where it is more than its sign.
-    std::uint64_t low = 0, high = 0;
-    for (std::size_t i = 1; i < part; ++i) {
-      const std::uint64_t far = distance(offsets, i);
-      low |= far;
-      high |= far ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(far) >> 63U);
-    }
-    const int shift = low == 0 ? 0 : std::countr_zero(low);
-    const int bits = static_cast<int>(std::bit_width(high)) - shift + 1;
+    const std::uint64_t bits = all_bits(offsets, part);
+    const unsigned shift = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
+    const std::uint64_t largest = bits >> shift;
     const Head head{.kind = kind,
                     .count = static_cast<std::uint32_t>(part),
-                    .bytes = static_cast<std::uint8_t>(bits <= 16   ? 2
-                                                       : bits <= 32 ? 4
-                                                                    : 8),
+                    .bytes = static_cast<std::uint8_t>(largest <= UINT16_MAX   ? 2
+                                                       : largest <= UINT32_MAX ? 4
+                                                                               : 8),
                     .shift = static_cast<std::uint8_t>(shift),
-                    .first = offsets[0],
+                    .first = 0,
                     .apart = unit};
     std::int64_t* const into = append(head);
     if (head.bytes == 2)
-      pack<std::int16_t>(offsets, part, head.shift, into);
+      pack<std::uint16_t>(offsets, part, shift, into);
     else if (head.bytes == 4)
-      pack<std::int32_t>(offsets, part, head.shift, into);
+      pack<std::uint32_t>(offsets, part, shift, into);
     else
-      pack<std::int64_t>(offsets, part, head.shift, into);
+      pack<std::uint64_t>(offsets, part, shift, into);
     offsets += part;
     count -= part;
   }
@@ -99,11 +105,11 @@ void CallBacklog::push(std::uint32_t kind, const std::int64_t* offsets, std::siz
 
 void CallBacklog::unpack(const Head& head, const std::int64_t* from, std::int64_t* offsets) {
   if (head.bytes == 2)
-    unpack_as<std::int16_t>(from, head.count, head.first, head.shift, offsets);
+    unpack_as<std::uint16_t>(from, head.count, head.shift, offsets);
   else if (head.bytes == 4)
-    unpack_as<std::int32_t>(from, head.count, head.first, head.shift, offsets);
+    unpack_as<std::uint32_t>(from, head.count, head.shift, offsets);
   else
-    unpack_as<std::int64_t>(from, head.count, head.first, head.shift, offsets);
+    unpack_as<std::uint64_t>(from, head.count, head.shift, offsets);
 }
 
 void CallBacklog::push_row(std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride) {

@@ -2,9 +2,8 @@
 // of them.
 //
 // First in, first out, in chunks: memory is asked for and given back by the chunk. New memory costs more than
-// all that is done here, so offsets are kept as distances from the first of them, in what all of these are
-// multiples of, by as many bytes as the largest needs. Whoever owns it bounds it. Threads: none of its own;
-// the owner locks. LOCAL.
+// all that is done here, so offsets are kept without the low bits that are zero in all of them, in as many
+// bytes as the largest needs. Whoever owns it bounds it. Threads: none of its own; the owner locks. LOCAL.
 #pragma once
 
 #include <array>
@@ -63,9 +62,9 @@ class CallBacklog {
     std::uint32_t kind;
     std::uint32_t count;  // at most most_in_row
     std::uint8_t bytes;   // an offset; 0: a row
-    std::uint8_t shift;   // of distances from the first
-    std::int64_t first;
-    std::int64_t apart;  // unit or stride
+    std::uint8_t shift;   // of offsets
+    std::int64_t first;   // of a row
+    std::int64_t apart;   // unit or stride
   };
   static std::size_t words_for(const Head& head) { return (std::size_t{head.count} * head.bytes + 7) / 8; }
   static Head read_head(const Chunk& chunk, std::size_t at);
