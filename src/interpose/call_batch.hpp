@@ -33,7 +33,7 @@ class alignas(64) CallBatch {
     MPI_Count count = 0;
     Form form = 0;
 
-    // 0: it does not. Without a branch: after a system call each costs as much as all of these comparisons.
+    // 0: not at all. Without a branch: after a system call each costs as much as all of these comparisons.
     unsigned differs(const Sort& other) const {
       const auto differ = [](auto a, auto b) { return static_cast<unsigned>(a != b); };
       return differ(other.file, file) | differ(other.type, type) | differ(other.count, count) |

@@ -59,7 +59,7 @@ using namespace weir::interpose;
 
 namespace {
 
-// A call that the recorder did not just count on: the batch is full, the call is of another sort, or failed.
+// A call for which noting its offset is not all: the batch is full, the call is of another sort, or failed.
 // The recorder asks for no more than this.
 template <Direction direction, Pointer pointer, Reach reach, Phase phase>
 [[gnu::cold, gnu::noinline]] int note_slowly(MPI_File file, MPI_Offset offset, MPI_Count count,
@@ -93,37 +93,37 @@ inline int note(Recorder& recorder, MPI_File file, MPI_Offset offset, MPI_Count 
 // system call every indirect jump is a surprise to the processor, and costs more than all that the recorder
 // does. Each line of memory counts too, of code, of data and of the stack: what happens seldom is in
 // functions of its own, and the next function is found by one load, without a guard beside it.
-#define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_)                   \
-  using symbol##_type = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));                    \
-  static int symbol##_first(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));                        \
-  static constinit std::atomic<symbol##_type> symbol##_next = symbol##_first;                           \
-  static int symbol##_first(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {                       \
-    const auto function = find_next_as<symbol##_type>(#symbol);                                         \
-    symbol##_next.store(function, std::memory_order_relaxed);                                           \
-    return function(WEIR_PASSES_##form);                                                                \
-  }                                                                                                     \
-  [[gnu::noinline]] static int symbol##_otherwise(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) { \
-    const symbol##_type function = symbol##_next.load(std::memory_order_relaxed);                       \
-    if (inside || !active) return function(WEIR_PASSES_##form);                                         \
-    void* const memory = const_cast<void*>(static_cast<const void*>(buffer));                           \
-    const auto carry_out = [&] { return function(WEIR_PASSES_##form); };                                \
-    return transfer({.name = #name_,                                                                    \
-                     .direction = Direction::direction_,                                                \
-                     .pointer = Pointer::pointer_,                                                      \
-                     .reach = Reach::reach_,                                                            \
-                     .phase = Phase::phase_,                                                            \
-                     .file = file,                                                                      \
-                     WEIR_FILLS_##form},                                                                \
-                    Next(carry_out));                                                                   \
-  }                                                                                                     \
-  WEIR_EXPORT [[gnu::aligned(64)]] int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {     \
-    Recorder* const recorder = only_watcher;                                                            \
-    if (Pointer::pointer_ == Pointer::ordered || recorder == nullptr || inside) [[unlikely]]            \
-      return symbol##_otherwise(WEIR_PASSES_##form);                                                    \
-    const Inside now;                                                                                   \
-    const int code = symbol##_next.load(std::memory_order_relaxed)(WEIR_PASSES_##form);                 \
-    return note<Direction::direction_, Pointer::pointer_, Reach::reach_, Phase::phase_>(                \
-        *recorder, file, WEIR_NOTES_##form, code);                                                      \
+#define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_)                       \
+  using symbol##_type = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));                        \
+  static int symbol##_first(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));                            \
+  static constinit std::atomic<symbol##_type> symbol##_next = symbol##_first;                               \
+  static int symbol##_first(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {                           \
+    const auto function = find_next_as<symbol##_type>(#symbol);                                             \
+    symbol##_next.store(function, std::memory_order_relaxed);                                               \
+    return function(WEIR_PASSES_##form);                                                                    \
+  }                                                                                                         \
+  [[gnu::noinline]] static int symbol##_otherwise(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {     \
+    const symbol##_type function = symbol##_next.load(std::memory_order_relaxed);                           \
+    if (inside || !active) return function(WEIR_PASSES_##form);                                             \
+    void* const memory = const_cast<void*>(static_cast<const void*>(buffer));                               \
+    const auto carry_out = [&] { return function(WEIR_PASSES_##form); };                                    \
+    return transfer({.name = #name_,                                                                        \
+                     .direction = Direction::direction_,                                                    \
+                     .pointer = Pointer::pointer_,                                                          \
+                     .reach = Reach::reach_,                                                                \
+                     .phase = Phase::phase_,                                                                \
+                     .file = file,                                                                          \
+                     WEIR_FILLS_##form},                                                                    \
+                    Next(carry_out));                                                                       \
+  }                                                                                                         \
+  WEIR_EXPORT __attribute__((aligned(64))) int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) { \
+    Recorder* const recorder = only_watcher;                                                                \
+    if (Pointer::pointer_ == Pointer::ordered || recorder == nullptr || inside) [[unlikely]]                \
+      return symbol##_otherwise(WEIR_PASSES_##form);                                                        \
+    const Inside now;                                                                                       \
+    const int code = symbol##_next.load(std::memory_order_relaxed)(WEIR_PASSES_##form);                     \
+    return note<Direction::direction_, Pointer::pointer_, Reach::reach_, Phase::phase_>(                    \
+        *recorder, file, WEIR_NOTES_##form, code);                                                          \
   }
 
 #define WEIR_CALL(name, form, direction, pointer, reach, phase)                   \
