@@ -1,9 +1,9 @@
-// What recording costs: mpirun -n 2 build/bench/recorder_bench [FOLDER] [SECONDS-PER-ROW]. Batches of calls
-// with and without the recorder alternate in one process; "without" calls the MPI library itself. Prints
-// medians over the batches, the spread of the difference (quartiles), the share of the I/O time that it is,
-// and as a control the same difference between two kinds of batches that are both without. Time is the CPU
-// time of the thread: what else runs on the machine does not count, and waiting for a disk would only make
-// the share smaller.
+// What recording costs: mpirun -n 2 build/bench/recorder_bench [FOLDER] [SECONDS-PER-ROW] [BYTES]. Batches of
+// calls with and without the recorder alternate in one process; "without" calls the MPI library itself.
+// Prints medians over the batches, the spread of the difference (quartiles), the share of the I/O time that
+// it is, and as a control the same difference between two kinds of batches that are both without. Time is the
+// CPU time of the thread: what else runs on the machine does not count, and waiting for a disk would only
+// make the share smaller.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -36,6 +36,10 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
+std::int64_t wild_place(std::uint32_t i) {
+  return static_cast<std::int64_t>(i * 2654435761U >> 8U);
+}
+
 struct Row {
   std::vector<double> without;  // seconds a call, by batch
   std::vector<double> difference;
@@ -48,9 +52,7 @@ template <class Function>
 double batch(Function function, MPI_File file, std::vector<char>& buffer, int calls, bool wild) {
   const auto size = static_cast<std::int64_t>(buffer.size());
   const std::int64_t places = file_size / size;
-  const auto place = [&](int i) {
-    return (wild ? static_cast<std::int64_t>(static_cast<std::uint32_t>(i) * 2654435761U >> 8U) : i) % places;
-  };
+  const auto place = [&](int i) { return (wild ? wild_place(static_cast<std::uint32_t>(i)) : i) % places; };
   const double begin = cpu_seconds();
   for (int i = 0; i < calls; ++i)
     function(file, place(i) * size, buffer.data(), static_cast<int>(size), MPI_BYTE, MPI_STATUS_IGNORE);
@@ -81,26 +83,45 @@ Row measure(Function recorded, Function plain, MPI_File file, std::size_t size, 
 }
 
 // What the recorder takes of a call, without the call: all that it touches is in the nearest cache, and its
-// jumps are foreseen. Seconds.
-double alone(MPI_File file) {
+// jumps are foreseen. `rounds` rounds of 100,000 calls; seconds a call, the median of them.
+double alone(MPI_File file, int rounds, bool wild, std::uint32_t& place) {
   constexpr int calls = 100'000;
   std::vector<double> each;
-  for (int round = 0; round < 21; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const double begin = cpu_seconds();
-    for (int i = 0; i < calls; ++i)
+    for (int i = 0; i < calls; ++i, ++place)
       weir::interpose::watched({.name = "write_at",
                                 .direction = weir::interpose::Direction::write,
                                 .pointer = weir::interpose::Pointer::given,
                                 .reach = weir::interpose::Reach::alone,
                                 .phase = weir::interpose::Phase::blocking,
                                 .file = file,
-                                .offset = MPI_Offset{i} * 4096,
+                                .offset = (wild ? wild_place(place) : place) * 4096,
                                 .count = 4096,
                                 .type = MPI_BYTE},
                                MPI_SUCCESS);
     each.push_back((cpu_seconds() - begin) / calls);
   }
   return quantile(each, 0.5);
+}
+
+// The same for a file of its own. Calls without order are put off, then folded two million calls later, then
+// the log is full.
+void print_alone(const std::string& name, bool wild) {
+  MPI_File file = MPI_FILE_NULL;
+  if (MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                    MPI_INFO_NULL, &file) != MPI_SUCCESS)
+    return;
+  std::uint32_t place = 0;
+  const double first = alone(file, 19, wild, place);
+  fmt::print("the recorder alone, {}: {:.1f} ns a call", wild ? "wild" : "in order", first * 1e9);
+  if (wild) {
+    alone(file, 3, wild, place);
+    const double folded = alone(file, 9, wild, place);
+    fmt::print("; after the first two million {:.1f} ns", folded * 1e9);
+  }
+  fmt::print("\n");
+  MPI_File_close(&file);
 }
 
 }  // namespace
@@ -111,6 +132,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string folder = argc > 1 ? argv[1] : "/tmp";
   const double seconds = argc > 2 ? std::atof(argv[2]) : 1.0;
+  const std::size_t only =
+      argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 0;  // rows of calls of so many bytes
   const std::string name = folder + fmt::format("/recorder_bench.{}.{}", ::getpid(), rank);
   weir::interpose::start_recording((name + ".pattern").c_str());
 
@@ -125,9 +148,9 @@ int main(int argc, char** argv) {
   std::vector<char> fill(file_size, 'f');
   write_at(file, 0, fill.data(), static_cast<int>(fill.size()), MPI_BYTE, MPI_STATUS_IGNORE);
 
-  const double least = alone(file);
   if (rank == 0) {
-    fmt::print("the recorder alone: {:.1f} ns a call\n\n", least * 1e9);
+    for (const bool wild : {false, true}) print_alone(name + (wild ? ".wild" : ".order"), wild);
+    fmt::print("\n");
     fmt::print("{:>9}  {:<12} {:>10} {:>11} {:>21} {:>9} {:>11}\n", "bytes", "call", "without/us",
                "recorder/ns", "quartiles/ns", "share", "control/ns");
   }
@@ -138,6 +161,7 @@ int main(int argc, char** argv) {
   for (const auto& [size, wild] :
        {Kind{4096, false}, Kind{16384, false}, Kind{65536, false}, Kind{262144, false}, Kind{1048576, false},
         Kind{4096, true}, Kind{65536, true}}) {
+    if (only != 0 && size != only) continue;
     for (const bool writes : {true, false}) {
       const Row row = writes ? measure<WriteAt>(MPI_File_write_at, write_at, file, size, wild, seconds)
                              : measure<ReadAt>(MPI_File_read_at, read_at, file, size, wild, seconds);

@@ -14,6 +14,12 @@ enum class Pointer : std::uint8_t { given, individual, shared, ordered };
 enum class Reach : std::uint8_t { alone, together };
 enum class Phase : std::uint8_t { blocking, started, begun, ended };
 
+// Which function a call is of, as one number to compare. Calls that differ by their phase only are alike.
+using Form = std::uint32_t;
+constexpr Form form_of(Direction direction, Pointer pointer, Reach reach) {
+  return static_cast<Form>(direction) | static_cast<Form>(pointer) << 8U | static_cast<Form>(reach) << 16U;
+}
+
 struct Call {
   const char* name;  // "write_at_all"
   Direction direction;

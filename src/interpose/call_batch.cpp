@@ -3,8 +3,9 @@
 namespace weir::interpose {
 
 bool CallBatch::takes_another(const Call& call) {
+  const Sort sort = sort_of(call);
   for (std::uint32_t i = 0; i < sorts_known_; ++i) {
-    if (!sorts_[i].fits(call)) continue;
+    if (sorts_[i].differs(sort) != 0) continue;
     if (calls_ == most_calls || stretches_ == most_stretches) return false;
     current_ = sorts_[i];
     current_number_ = i;
@@ -17,12 +18,7 @@ bool CallBatch::takes_another(const Call& call) {
 
 void CallBatch::add(const Call& call, std::size_t& sort) {
   sort = sorts_known_++;
-  sorts_[sort] = {.file = call.file,
-                  .type = call.type,
-                  .count = call.count,
-                  .direction = call.direction,
-                  .pointer = call.pointer,
-                  .reach = call.reach};
+  sorts_[sort] = sort_of(call);
   takes_another(call);
 }
 

@@ -31,22 +31,33 @@ class alignas(64) CallBatch {
     MPI_File file = MPI_FILE_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Count count = 0;
-    Direction direction = Direction::read;
-    Pointer pointer = Pointer::given;
-    Reach reach = Reach::alone;
+    Form form = 0;
 
-    // One branch: after a system call each costs as much as all of these comparisons.
-    bool fits(const Call& call) const {
+    // 0: not at all. Without a branch: after a system call each costs as much as all of these comparisons.
+    unsigned differs(const Sort& other) const {
       const auto differ = [](auto a, auto b) { return static_cast<unsigned>(a != b); };
-      return (differ(call.file, file) | differ(call.type, type) | differ(call.count, count) |
-              differ(call.direction, direction) | differ(call.pointer, pointer) |
-              differ(call.reach, reach)) == 0;
+      return differ(other.file, file) | differ(other.type, type) | differ(other.count, count) |
+             differ(other.form, form);
     }
   };
+  static Sort sort_of(const Call& call) {
+    return {call.file, call.type, call.count, form_of(call.direction, call.pointer, call.reach)};
+  }
+
+  // Takes a call of the same sort as the one before it, if there is room and no lock is needed.
+  bool takes_next(const Sort& sort, MPI_Offset offset) {
+    const std::uint32_t place = calls_;
+    if ((current_.differs(sort) | static_cast<unsigned>(!one_thread) |
+         static_cast<unsigned>(place == most_calls)) != 0)
+      return false;
+    calls_ = place + 1;
+    offsets_[place] = offset;
+    return true;
+  }
 
   // Takes the call, if it is of a known sort and there is room.
   bool takes(const Call& call) {
-    if (!current_.fits(call)) return takes_another(call);
+    if (current_.differs(sort_of(call)) != 0) return takes_another(call);
     if (calls_ == most_calls) return false;
     offsets_[calls_++] = call.offset;
     return true;

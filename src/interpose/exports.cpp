@@ -18,67 +18,112 @@ using namespace weir::interpose;
 #define WEIR_TAKES_at_status(Buffer, Count) \
   MPI_File file, MPI_Offset offset, Buffer buffer, Count count, MPI_Datatype type, MPI_Status *status
 #define WEIR_PASSES_at_status file, offset, buffer, count, type, status
+#define WEIR_NOTES_at_status offset, count, type
 #define WEIR_FILLS_at_status \
   .offset = offset, .buffer = memory, .count = count, .type = type, .status = status
 
 #define WEIR_TAKES_at_request(Buffer, Count) \
   MPI_File file, MPI_Offset offset, Buffer buffer, Count count, MPI_Datatype type, MPI_Request *request
 #define WEIR_PASSES_at_request file, offset, buffer, count, type, request
+#define WEIR_NOTES_at_request offset, count, type
 #define WEIR_FILLS_at_request \
   .offset = offset, .buffer = memory, .count = count, .type = type, .request = request
 
 #define WEIR_TAKES_at(Buffer, Count) \
   MPI_File file, MPI_Offset offset, Buffer buffer, Count count, MPI_Datatype type
 #define WEIR_PASSES_at file, offset, buffer, count, type
+#define WEIR_NOTES_at offset, count, type
 #define WEIR_FILLS_at .offset = offset, .buffer = memory, .count = count, .type = type
 
 #define WEIR_TAKES_status(Buffer, Count) \
   MPI_File file, Buffer buffer, Count count, MPI_Datatype type, MPI_Status *status
 #define WEIR_PASSES_status file, buffer, count, type, status
+#define WEIR_NOTES_status MPI_Offset{0}, count, type
 #define WEIR_FILLS_status .buffer = memory, .count = count, .type = type, .status = status
 
 #define WEIR_TAKES_request(Buffer, Count) \
   MPI_File file, Buffer buffer, Count count, MPI_Datatype type, MPI_Request *request
 #define WEIR_PASSES_request file, buffer, count, type, request
+#define WEIR_NOTES_request MPI_Offset{0}, count, type
 #define WEIR_FILLS_request .buffer = memory, .count = count, .type = type, .request = request
 
 #define WEIR_TAKES_plain(Buffer, Count) MPI_File file, Buffer buffer, Count count, MPI_Datatype type
 #define WEIR_PASSES_plain file, buffer, count, type
+#define WEIR_NOTES_plain MPI_Offset{0}, count, type
 #define WEIR_FILLS_plain .buffer = memory, .count = count, .type = type
 
 #define WEIR_TAKES_end(Buffer, Count) MPI_File file, Buffer buffer, MPI_Status *status
 #define WEIR_PASSES_end file, buffer, status
+#define WEIR_NOTES_end MPI_Offset{0}, MPI_Count{0}, MPI_DATATYPE_NULL
 #define WEIR_FILLS_end .buffer = memory, .status = status
+
+namespace {
+
+// A call for which noting its offset is not all: the batch is full, the call is of another sort, or failed.
+// The recorder asks for no more than this.
+template <Direction direction, Pointer pointer, Reach reach, Phase phase>
+[[gnu::cold, gnu::noinline]] int note_slowly(MPI_File file, MPI_Offset offset, MPI_Count count,
+                                             MPI_Datatype type, int code) {
+  return watched({.name = "",
+                  .direction = direction,
+                  .pointer = pointer,
+                  .reach = reach,
+                  .phase = phase,
+                  .file = file,
+                  .offset = offset,
+                  .count = count,
+                  .type = type},
+                 code);
+}
+
+// After a call: nearly always one comparison, and one number that is noted.
+template <Direction direction, Pointer pointer, Reach reach, Phase phase>
+inline int note(Recorder& recorder, MPI_File file, MPI_Offset offset, MPI_Count count, MPI_Datatype type,
+                int code) {
+  if (phase == Phase::ended) return code;  // all was said when it began
+  if (code == MPI_SUCCESS &&
+      recorder.goes_on({file, type, count, form_of(direction, pointer, reach)}, offset)) [[likely]]
+    return code;
+  return note_slowly<direction, pointer, reach, phase>(file, offset, count, type, code);
+}
+
+}  // namespace
 
 // Where nobody but the recorder listens, the call goes on from here, by one jump as without us: after a
 // system call every indirect jump is a surprise to the processor, and costs more than all that the recorder
-// does. Each line of memory counts too: the next function is found by one load, without a guard beside it.
-#define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_)         \
-  WEIR_EXPORT int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {                \
-    using Function = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));             \
-    static constinit std::atomic<Function> found = nullptr;                                   \
-    Function function = found.load(std::memory_order_relaxed);                                \
-    if (function == nullptr) found = function = find_next_as<Function>(#symbol);              \
-    if (inside) return function(WEIR_PASSES_##form);                                          \
-    void* const memory = const_cast<void*>(static_cast<const void*>(buffer));                 \
-    const auto call = [&] {                                                                   \
-      return Call{.name = #name_,                                                             \
-                  .direction = Direction::direction_,                                         \
-                  .pointer = Pointer::pointer_,                                               \
-                  .reach = Reach::reach_,                                                     \
-                  .phase = Phase::phase_,                                                     \
-                  .file = file,                                                               \
-                  WEIR_FILLS_##form};                                                         \
-    };                                                                                        \
-    Recorder* const recorder = only_watcher;                                                  \
-    if (Pointer::pointer_ != Pointer::ordered && recorder != nullptr) {                       \
-      const Inside now;                                                                       \
-      const int code = function(WEIR_PASSES_##form);                                          \
-      return code == MPI_SUCCESS && recorder->goes_on(call()) ? code : watched(call(), code); \
-    }                                                                                         \
-    if (!active) return function(WEIR_PASSES_##form);                                         \
-    const auto carry_out = [&] { return function(WEIR_PASSES_##form); };                      \
-    return transfer(call(), Next(carry_out));                                                 \
+// does. Each line of memory counts too, of code, of data and of the stack: what happens seldom is in
+// functions of its own, and the next function is found by one load, without a guard beside it.
+#define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_)                       \
+  using symbol##_type = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));                        \
+  static int symbol##_first(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));                            \
+  static constinit std::atomic<symbol##_type> symbol##_next = symbol##_first;                               \
+  static int symbol##_first(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {                           \
+    const auto function = find_next_as<symbol##_type>(#symbol);                                             \
+    symbol##_next.store(function, std::memory_order_relaxed);                                               \
+    return function(WEIR_PASSES_##form);                                                                    \
+  }                                                                                                         \
+  [[gnu::noinline]] static int symbol##_otherwise(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) {     \
+    const symbol##_type function = symbol##_next.load(std::memory_order_relaxed);                           \
+    if (inside || !active) return function(WEIR_PASSES_##form);                                             \
+    void* const memory = const_cast<void*>(static_cast<const void*>(buffer));                               \
+    const auto carry_out = [&] { return function(WEIR_PASSES_##form); };                                    \
+    return transfer({.name = #name_,                                                                        \
+                     .direction = Direction::direction_,                                                    \
+                     .pointer = Pointer::pointer_,                                                          \
+                     .reach = Reach::reach_,                                                                \
+                     .phase = Phase::phase_,                                                                \
+                     .file = file,                                                                          \
+                     WEIR_FILLS_##form},                                                                    \
+                    Next(carry_out));                                                                       \
+  }                                                                                                         \
+  WEIR_EXPORT __attribute__((aligned(64))) int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) { \
+    Recorder* const recorder = only_watcher;                                                                \
+    if (Pointer::pointer_ == Pointer::ordered || recorder == nullptr || inside) [[unlikely]]                \
+      return symbol##_otherwise(WEIR_PASSES_##form);                                                        \
+    const Inside now;                                                                                       \
+    const int code = symbol##_next.load(std::memory_order_relaxed)(WEIR_PASSES_##form);                     \
+    return note<Direction::direction_, Pointer::pointer_, Reach::reach_, Phase::phase_>(                    \
+        *recorder, file, WEIR_NOTES_##form, code);                                                          \
   }
 
 #define WEIR_CALL(name, form, direction, pointer, reach, phase)                   \

@@ -91,8 +91,8 @@ Pattern pattern_of_rank(std::vector<LoggedFile>& files, const std::vector<ViewTr
   TypeCache cache(types);
   for (LoggedFile& file : files) {
     std::vector<Access> reads, writes;
-    lost += file.undescribed + file.log.lost();
     const std::size_t runs = file.log.finish();
+    lost += file.undescribed + file.log.lost();
     for (std::size_t number = 0; number < runs; ++number) {
       const CallRun run = file.log.run(number);
       const ViewTypes* const view = cache.find(run.types);

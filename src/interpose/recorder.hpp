@@ -48,7 +48,7 @@ class Recorder {
   void after(const Call& call, MPI_Offset noted, bool succeeded);
 
   // For a call that succeeded: whether that was all there is to record. If not, after() is to be called.
-  bool goes_on(const Call& call) { return batch_.one_thread && batch_.takes(call); }
+  bool goes_on(const CallBatch::Sort& sort, MPI_Offset offset) { return batch_.takes_next(sort, offset); }
 
   // Gathers all ranks' logs along a tree and writes the recording on rank 0: whole or not at all. COLLECTIVE
   // over MPI_COMM_WORLD. A rank that had to give up says so in `so_far`; then there is no recording. The

@@ -5,6 +5,31 @@
 
 namespace weir::interpose {
 
+namespace {
+
+constexpr std::size_t calls_between_looks = 1024;
+constexpr std::size_t calls_of_order = 4;  // a run of so many is no accident
+
+// How many of the offsets, from the first one on, are equally far from each other.
+std::size_t row_length(const std::int64_t* offsets, std::size_t count) {
+  if (count < 2) return count;
+  const auto gap = [&](std::size_t i) {
+    return static_cast<std::uint64_t>(offsets[i]) - static_cast<std::uint64_t>(offsets[i - 1]);
+  };
+  constexpr std::size_t at_once = 16;  // with one branch
+  const std::uint64_t first = gap(1);
+  std::size_t i = 2;
+  for (; i + at_once <= count; i += at_once) {
+    std::uint64_t differ = 0;
+    for (std::size_t j = 0; j < at_once; ++j) differ |= gap(i + j) ^ first;
+    if (differ != 0) break;
+  }
+  while (i < count && gap(i) == first) ++i;
+  return i;
+}
+
+}  // namespace
+
 std::uint32_t RunLog::number_of(const CallKind& kind) {
   const std::size_t known = kinds_.size();
   for (std::size_t back = 1; back <= std::min(known, kinds_looked_at); ++back)
@@ -19,17 +44,72 @@ std::uint32_t RunLog::same_as_last(std::uint32_t kind) const {
   return open_ && kind != no_kind && kinds_[last_.kind] == kinds_[kind] ? last_.kind : kind;
 }
 
+// Whether calls are put off from now on: of those folded since the last look, too many began a run.
+bool RunLog::puts_off() {
+  if (!backlog_.empty()) return true;
+  if (folded_calls_ < calls_between_looks) return false;
+  const bool disorderly = (runs_.size() - runs_at_last_look_) * calls_of_order > folded_calls_;
+  folded_calls_ = 0;
+  runs_at_last_look_ = runs_.size();
+  return disorderly && most_put_off_ > 0 && !is_full();
+}
+
 void RunLog::add(std::uint32_t kind, const std::int64_t* offsets, std::size_t count, std::int64_t unit) {
-  kind = same_as_last(kind);
-  if (kind != no_kind && kinds_[kind].bytes == 0) return;
-  for (std::size_t i = 0; i < count; ++i)
-    add_one(kind, step(0, static_cast<std::uint64_t>(offsets[i]), unit));
+  if (!puts_off()) return fold_calls(kind, offsets, count, unit);
+  const std::size_t row = row_length(offsets, count);
+  if (row == count && count > 1) {
+    const auto at = [&](std::size_t i) { return step(0, static_cast<std::uint64_t>(offsets[i]), unit); };
+    backlog_.push_row(kind, at(0), count, step(at(1), UINT64_MAX, at(0)));
+  } else {
+    backlog_.push(kind, offsets, count, unit);
+  }
+  while (backlog_.words() > most_put_off_) fold_oldest();
 }
 
 void RunLog::add_row(std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride) {
+  if (!puts_off()) return fold_row(kind, offset, count, stride);
+  backlog_.push_row(kind, offset, count, stride);
+  while (backlog_.words() > most_put_off_) fold_oldest();
+}
+
+void RunLog::fold_oldest() {
+  backlog_.take_oldest([&](std::uint32_t kind, const std::int64_t* offsets, std::size_t count,
+                           std::int64_t unit) { fold_calls(kind, offsets, count, unit); },
+                       [&](std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride) {
+                         fold_row(kind, offset, count, stride);
+                       });
+}
+
+void RunLog::fold_calls(std::uint32_t kind, const std::int64_t* offsets, std::size_t count,
+                        std::int64_t unit) {
   kind = same_as_last(kind);
   if (kind != no_kind && kinds_[kind].bytes == 0) return;
-  for (std::size_t i = 0; i < count; ++i) add_one(kind, step(offset, i, stride));
+  folded_calls_ += count;
+  if (is_full()) {
+    lost_ += count;
+    return;
+  }
+  for (std::size_t i = 0; i < count;) {
+    add_one(kind, step(0, static_cast<std::uint64_t>(offsets[i]), unit));
+    ++i;
+    if (i < 2 || last_.calls < calls_of_order || !open_) continue;
+    // In order so far: how far it goes on is seen without looking at the log.
+    const std::size_t more = row_length(offsets + i - 2, count - i + 2) - 2;
+    lengthen(more);
+    i += more;
+  }
+}
+
+void RunLog::fold_row(std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride) {
+  kind = same_as_last(kind);
+  if (kind != no_kind && kinds_[kind].bytes == 0) return;
+  folded_calls_ += count;
+  for (std::size_t i = 0; i < count; ++i) {
+    add_one(kind, step(offset, i, stride));
+    if (!open_ || last_.calls < 2 || last_.stride != stride) continue;
+    lengthen(count - i - 1);
+    return;
+  }
 }
 
 void RunLog::begin(std::uint32_t kind, std::int64_t offset) {
@@ -128,9 +208,12 @@ void RunLog::close_last() {
 }
 
 std::size_t RunLog::finish() {
+  while (!backlog_.empty()) fold_oldest();
   close_last();
   std::erase_if(runs_, [](const Stored& run) { return run.calls == 0; });
   closed_ = 0;  // what the history knows of places is no longer true
+  folded_calls_ = 0;
+  runs_at_last_look_ = runs_.size();
   return runs_.size();
 }
 

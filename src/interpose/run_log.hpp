@@ -3,7 +3,10 @@
 // A call is O(1), without a clock, and allocates only when the log grows. Calls at a constant stride become
 // one CallRun; runs that come again at a constant distance become one CallRun too, so a loop over several
 // variables stays small however often it turns. The order in time is kept among runs that did not fold.
-// Memory is bounded: what does not fit is counted. Threads: none of its own; the owner locks. LOCAL.
+// Calls without order are not worth a search while the program waits: once every fourth call begins a run,
+// further calls are put off as they are, and folded when there are too many of them, the oldest first, or in
+// finish(). What comes out is the same. Memory is bounded: what does not fit is counted. Threads: none of its
+// own; the owner locks. LOCAL.
 #pragma once
 
 #include <array>
@@ -11,6 +14,8 @@
 #include <cstdint>
 #include <deque>
 #include <vector>
+
+#include "interpose/call_backlog.hpp"
 
 namespace weir::interpose {
 
@@ -45,8 +50,11 @@ class RunLog {
  public:
   // Runs; about 90 MiB if each is of a kind of its own and part of a loop, 32 MiB if all are of one kind.
   static constexpr std::size_t default_limit = std::size_t{1} << 20;
+  // Words that wait to be folded, one for one to four calls without order: 8 MiB. 0: nothing is put off.
+  static constexpr std::size_t default_backlog = std::size_t{1} << 20;
   RunLog() = default;
-  explicit RunLog(std::size_t limit) : limit_(limit) {}
+  explicit RunLog(std::size_t limit, std::size_t backlog = default_backlog)
+      : limit_(limit), most_put_off_(backlog) {}
 
   // A number for calls of this kind, for add().
   std::uint32_t number_of(const CallKind& kind);
@@ -63,7 +71,7 @@ class RunLog {
   // How many runs there are, the last one included, and each of them. Further calls may be added afterwards.
   std::size_t finish();
   CallRun run(std::size_t number) const;        // REQUIRES: number < finish(), and no call was added since
-  std::uint64_t lost() const { return lost_; }  // calls beyond the limit
+  std::uint64_t lost() const { return lost_; }  // calls beyond the limit; all of them after finish()
 
  private:
   // What closed lately, in order of time: a loop shows itself by runs of one shape at one distance, one lag
@@ -98,6 +106,11 @@ class RunLog {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) +
                                      count * static_cast<std::uint64_t>(stride));
   }
+  // The same as add() and add_row(), now.
+  void fold_calls(std::uint32_t kind, const std::int64_t* offsets, std::size_t count, std::int64_t unit);
+  void fold_row(std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride);
+  void fold_oldest();
+  bool puts_off();
   void add_one(std::uint32_t kind, std::int64_t offset) {
     if (open_ && last_.kind == kind) {
       if (last_.calls == 1) {
@@ -114,6 +127,12 @@ class RunLog {
     }
     begin(kind, offset);
   }
+  // `count` further calls that follow the last one at its stride.
+  void lengthen(std::size_t count) {
+    last_.calls += count;
+    next_ = step(next_, count, last_.stride);
+  }
+  bool is_full() const { return !open_ && runs_.size() >= limit_; }
   std::uint32_t same_as_last(std::uint32_t kind) const;
   void begin(std::uint32_t kind, std::int64_t offset);
   void close_last();
@@ -125,6 +144,10 @@ class RunLog {
   bool fold(const Stored& run, std::size_t lag, std::size_t& group);
 
   std::size_t limit_ = default_limit;
+  std::size_t most_put_off_ = default_backlog;
+  CallBacklog backlog_;           // while there is one, all calls go there: their order is kept
+  std::size_t folded_calls_ = 0;  // since there was last a look at how well they fold
+  std::size_t runs_at_last_look_ = 0;
   std::vector<CallKind> kinds_;
   std::deque<Stored> runs_;  // never moved while it grows
   std::vector<Loop> loops_;

@@ -93,5 +93,82 @@ TEST(RunLog, AbsurdOffsetsDoNoHarm) {
   EXPECT_EQ(calls, 5U);
 }
 
+// Calls as a batch holds them: rows, loops and disorder, each for a while.
+void add_mixture(RunLog& log, std::mt19937& random, int batches) {
+  std::vector<std::int64_t> offsets;
+  std::int64_t place = 0;
+  for (int batch = 0; batch < batches; ++batch) {
+    const auto mood = random() % 4;
+    const auto count = 1 + random() % 1024;
+    offsets.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      place = mood == 0   ? place + 3
+              : mood == 1 ? static_cast<std::int64_t>(100 * (i / 5) + 7 * (i % 5) * (i % 5))
+              : mood == 2 ? static_cast<std::int64_t>(random() % 1000)
+                          : place + (random() % 50 == 0 ? 1000 : 10);
+      offsets.push_back(place);
+    }
+    const std::uint32_t kind =
+        log.number_of({.writes = random() % 3 == 0, .bytes = random() % 2 == 0 ? 8U : 16U});
+    if (random() % 5 == 0)
+      log.add_row(kind, place, count, 16);
+    else
+      log.add(kind, offsets.data(), offsets.size(), 1 + static_cast<std::int64_t>(random() % 2) * 7);
+  }
+}
+
+// Nothing put off; little, so that the oldest are folded on the way; all.
+TEST(RunLog, WhatWasPutOffIsFoldedAsIfAtOnce) {
+  for (const std::size_t limit : {std::size_t{1} << 20U, std::size_t{3000}}) {
+    for (unsigned seed = 0; seed < 4; ++seed) {
+      RunLog at_once(limit, 0);
+      std::mt19937 random(seed);
+      add_mixture(at_once, random, 80);
+      const auto expected = runs_of(at_once);
+      ASSERT_GT(expected.size(), 1024U);
+      for (const std::size_t backlog : {std::size_t{5000}, RunLog::default_backlog}) {
+        RunLog log(limit, backlog);
+        random.seed(seed);
+        add_mixture(log, random, 80);
+        EXPECT_EQ(runs_of(log), expected);
+        EXPECT_EQ(log.lost(), at_once.lost());
+      }
+    }
+  }
+}
+
+TEST(CallBacklog, GivesBackWhatWentInInOrder) {
+  CallBacklog backlog;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> expected, found;
+  std::mt19937 random(1);
+  const auto take = [&] {
+    backlog.take_oldest(
+        [&](std::uint32_t kind, const std::int64_t* offsets, std::size_t count, std::int64_t unit) {
+          for (std::size_t i = 0; i < count; ++i) found.emplace_back(kind, offsets[i] * unit);
+        },
+        [&](std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride) {
+          for (std::size_t i = 0; i < count; ++i)
+            found.emplace_back(kind, offset + static_cast<std::int64_t>(i) * stride);
+        });
+  };
+  for (std::uint32_t turn = 0; turn < 130; ++turn) {
+    std::vector<std::int64_t> offsets(random() % 3000);
+    for (std::int64_t& offset : offsets) {
+      // Near and far, with and without something that all are multiples of.
+      offset = static_cast<std::int64_t>((random() << 32U | random()) >> (turn % 61) << (turn % 13));
+      expected.emplace_back(turn, offset);
+    }
+    backlog.push(turn, offsets.data(), offsets.size(), 1);
+    backlog.push_row(7, 1, 100000, 2);
+    for (int i = 0; i < 100000; ++i) expected.emplace_back(7, 1 + 2 * i);
+    backlog.push_row(~turn, -5, 3, -7);
+    for (int i = 0; i < 3; ++i) expected.emplace_back(~turn, -5 - 7 * i);
+    if (turn % 2 == 0) take();
+  }
+  while (!backlog.empty()) take();
+  EXPECT_EQ(backlog.words(), 0U);
+  EXPECT_EQ(found, expected);
+}
+
 }  // namespace
 }  // namespace weir::interpose

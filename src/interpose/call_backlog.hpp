@@ -1,0 +1,80 @@
+// Calls that wait to be folded into a RunLog, as they came: two to eight bytes a call, or one entry for a row
+// of them.
+//
+// First in, first out, in chunks: memory is asked for and given back by the chunk. New memory costs more than
+// all that is done here, so offsets are kept without the low bits that are zero in all of them, in as many
+// bytes as the largest needs. Whoever owns it bounds it. Threads: none of its own; the owner locks. LOCAL.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <utility>
+
+namespace weir::interpose {
+
+class CallBacklog {
+ public:
+  bool empty() const { return chunks_.empty(); }
+  std::size_t words() const { return words_; }  // of eight bytes
+
+  // Calls of one kind: call i at offsets[i] * unit.
+  void push(std::uint32_t kind, const std::int64_t* offsets, std::size_t count, std::int64_t unit);
+  // Call i at offset + i * stride.
+  void push_row(std::uint32_t kind, std::int64_t offset, std::size_t count, std::int64_t stride);
+
+  // Takes out the oldest chunk: calls(kind, offsets, count, unit) or row(kind, offset, count, stride) for
+  // what was pushed, in the same order, perhaps in smaller pieces. REQUIRES: not empty().
+  template <class Calls, class Row>
+  void take_oldest(const Calls& calls, const Row& row) {
+    Chunk chunk = std::move(chunks_.front());
+    chunks_.pop_front();
+    words_ -= chunk.used;
+    std::array<std::int64_t, most_together> offsets;
+    for (std::size_t at = 0; at < chunk.used;) {
+      const Head head = read_head(chunk, at);
+      if (head.bytes == 0) {
+        row(head.kind, head.first, head.count, head.apart);
+        at += head_words;
+      } else {
+        unpack(head, chunk.words.get() + at + head_words, offsets.data());
+        calls(head.kind, offsets.data(), head.count, head.apart);
+        at += head_words + words_for(head);
+      }
+    }
+    chunk.used = 0;
+    spare_ = std::move(chunk);
+  }
+
+ private:
+  static constexpr std::size_t most_together = 1024;  // offsets behind one head
+  static constexpr std::size_t head_words = 3;
+  static constexpr std::size_t chunk_words = 4 * (head_words + most_together);
+  static constexpr std::size_t most_in_row = 0xffffU;
+
+  struct Chunk {
+    std::unique_ptr<std::int64_t[]> words;
+    std::size_t used = 0;
+  };
+  struct Head {
+    std::uint32_t kind;
+    std::uint32_t count;  // at most most_in_row
+    std::uint8_t bytes;   // an offset; 0: a row
+    std::uint8_t shift;   // of offsets
+    std::int64_t first;   // of a row
+    std::int64_t apart;   // unit or stride
+  };
+  static std::size_t words_for(const Head& head) { return (std::size_t{head.count} * head.bytes + 7) / 8; }
+  static Head read_head(const Chunk& chunk, std::size_t at);
+  static void unpack(const Head& head, const std::int64_t* from, std::int64_t* offsets);
+  // Writes the head and makes room for what belongs behind it.
+  std::int64_t* append(const Head& head);
+
+  std::deque<Chunk> chunks_;
+  Chunk spare_;  // or none
+  std::size_t words_ = 0;
+};
+
+}  // namespace weir::interpose
