@@ -30,7 +30,7 @@ run() {
     fails) [ "$code" != 0 ] || complain 'status 0' ;;
     succeeds) [ "$code" = 0 ] || complain "status $code" ;;
   esac
-  grep -qE -- "$pattern" <<< "$output" || complain "does not say '$pattern'"
+  grep -qiE -- "$pattern" <<< "$output" || complain "does not say '$pattern'"
   [ "$(stat -c %s "$folder/whole.dat" 2> /dev/null || echo 0)" -gt 100000 ] || complain 'the file that was closed is not there'
   if [ "$left" = clean ] && [ -n "$(find "$folder" -name '*.partial.*')" ]; then complain "left: $(ls "$folder")"; fi
   if [ "$scenario" != end-of-scope ] && [ -e "$folder/lost.dat" ]; then complain 'lost.dat has its name'; fi
