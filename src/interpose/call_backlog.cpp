@@ -60,10 +60,9 @@ CallBacklog::Head CallBacklog::read_head(const Chunk& chunk, std::size_t at) {
 
 std::int64_t* CallBacklog::append(const Head& head) {
   const std::size_t needed = head_words + words_for(head);
-  if (chunks_.empty() || chunks_.back().used + needed > chunk_words) {
-    if (!spare_.words) spare_.words = std::make_unique_for_overwrite<std::int64_t[]>(chunk_words);
-    chunks_.push_back(std::move(spare_));
-    spare_ = {};
+  if (chunks_.empty() || chunks_.back().used + needed > ChunkPool::chunk_words) {
+    if (!pool_) pool_ = std::make_shared<ChunkPool>();
+    chunks_.push_back({.words = pool_->take()});
   }
   Chunk& chunk = chunks_.back();
   std::int64_t* const at = chunk.words.get() + chunk.used;

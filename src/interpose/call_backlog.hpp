@@ -1,9 +1,9 @@
 // Calls that wait to be folded into a RunLog, as they came: two to eight bytes a call, or one entry for a row
 // of them.
 //
-// First in, first out, in chunks: memory is asked for and given back by the chunk. New memory costs more than
-// all that is done here, so offsets are kept without the low bits that are zero in all of them, in as many
-// bytes as the largest needs. Whoever owns it bounds it. Threads: none of its own; the owner locks. LOCAL.
+// First in, first out, in chunks of a pool that many of them may share. New memory costs more than all that
+// is done here, so offsets are kept without the low bits that are zero in all of them, in as many bytes as
+// the largest needs. Whoever owns it bounds it. Threads: none of its own; the owner locks. LOCAL.
 #pragma once
 
 #include <array>
@@ -13,10 +13,17 @@
 #include <memory>
 #include <utility>
 
+#include "interpose/chunk_pool.hpp"
+
 namespace weir::interpose {
 
 class CallBacklog {
  public:
+  // Without a pool: one of its own, when there is something to keep.
+  explicit CallBacklog(std::shared_ptr<ChunkPool> pool = nullptr) : pool_(std::move(pool)) {}
+  CallBacklog(CallBacklog&&) = default;
+  CallBacklog& operator=(CallBacklog&&) = default;
+
   bool empty() const { return chunks_.empty(); }
   std::size_t words() const { return words_; }  // of eight bytes
 
@@ -29,7 +36,7 @@ class CallBacklog {
   // what was pushed, in the same order, perhaps in smaller pieces. REQUIRES: not empty().
   template <class Calls, class Row>
   void take_oldest(const Calls& calls, const Row& row) {
-    Chunk chunk = std::move(chunks_.front());
+    const Chunk chunk = std::move(chunks_.front());
     chunks_.pop_front();
     words_ -= chunk.used;
     std::array<std::int64_t, most_together> offsets;
@@ -44,18 +51,16 @@ class CallBacklog {
         at += head_words + words_for(head);
       }
     }
-    chunk.used = 0;
-    spare_ = std::move(chunk);
   }
 
  private:
-  static constexpr std::size_t most_together = 1024;  // offsets behind one head
   static constexpr std::size_t head_words = 3;
-  static constexpr std::size_t chunk_words = 4 * (head_words + most_together);
+  static constexpr std::size_t most_together = 1020;  // offsets behind one head; four such fill a chunk
+  static_assert(4 * (head_words + most_together) <= ChunkPool::chunk_words);
   static constexpr std::size_t most_in_row = 0xffffU;
 
   struct Chunk {
-    std::unique_ptr<std::int64_t[]> words;
+    ChunkPool::Chunk words;
     std::size_t used = 0;
   };
   struct Head {
@@ -72,8 +77,8 @@ class CallBacklog {
   // Writes the head and makes room for what belongs behind it.
   std::int64_t* append(const Head& head);
 
+  std::shared_ptr<ChunkPool> pool_;
   std::deque<Chunk> chunks_;
-  Chunk spare_;  // or none
   std::size_t words_ = 0;
 };
 

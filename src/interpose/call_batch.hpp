@@ -55,6 +55,12 @@ class alignas(64) CallBatch {
     return true;
   }
 
+  // Forgets the call that takes_next() took last, and says of which sort it was. REQUIRES: nothing since.
+  Sort take_back() {
+    --calls_;
+    return current_;
+  }
+
   // Takes the call, if it is of a known sort and there is room.
   bool takes(const Call& call) {
     if (current_.differs(sort_of(call)) != 0) return takes_another(call);

@@ -59,40 +59,39 @@ using namespace weir::interpose;
 
 namespace {
 
-// A call for which noting its offset is not all: the batch is full, the call is of another sort, or failed.
-// The recorder asks for no more than this.
+// Whether the call is noted: it is like the one before it, and nobody but the recorder listens.
 template <Direction direction, Pointer pointer, Reach reach, Phase phase>
-[[gnu::cold, gnu::noinline]] int note_slowly(MPI_File file, MPI_Offset offset, MPI_Count count,
-                                             MPI_Datatype type, int code) {
-  return watched({.name = "",
-                  .direction = direction,
-                  .pointer = pointer,
-                  .reach = reach,
-                  .phase = phase,
-                  .file = file,
-                  .offset = offset,
-                  .count = count,
-                  .type = type},
-                 code);
+inline bool noted(MPI_File file, MPI_Offset offset, MPI_Count count, MPI_Datatype type) {
+  Recorder* const recorder = only_watcher;
+  if (pointer == Pointer::ordered || recorder == nullptr || inside) [[unlikely]]
+    return false;
+  if (phase == Phase::ended) return true;  // all was said when it began
+  return recorder->goes_on({file, type, count, form_of(direction, pointer, reach)}, offset);
 }
 
-// After a call: nearly always one comparison, and one number that is noted.
-template <Direction direction, Pointer pointer, Reach reach, Phase phase>
-inline int note(Recorder& recorder, MPI_File file, MPI_Offset offset, MPI_Count count, MPI_Datatype type,
-                int code) {
-  if (phase == Phase::ended) return code;  // all was said when it began
-  if (code == MPI_SUCCESS &&
-      recorder.goes_on({file, type, count, form_of(direction, pointer, reach)}, offset)) [[likely]]
+// Carries out a call that was noted. The individual pointer must be asked for again if the call fails, also
+// by an exception of the program's error handler; all else goes on by one jump.
+template <Pointer pointer, Phase phase, class Function, class... Arguments>
+inline int carry_on(Function* function, Arguments... arguments) {
+  if (pointer == Pointer::given || phase == Phase::ended) return function(arguments...);
+  const Inside now;
+  try {
+    const int code = function(arguments...);
+    if (code != MPI_SUCCESS) [[unlikely]]
+      failed_after_all();
     return code;
-  return note_slowly<direction, pointer, reach, phase>(file, offset, count, type, code);
+  } catch (...) {
+    failed_after_all();
+    throw;
+  }
 }
 
 }  // namespace
 
-// Where nobody but the recorder listens, the call goes on from here, by one jump as without us: after a
-// system call every indirect jump is a surprise to the processor, and costs more than all that the recorder
-// does. Each line of memory counts too, of code, of data and of the stack: what happens seldom is in
-// functions of its own, and the next function is found by one load, without a guard beside it.
+// A call like the one before it is noted, and goes on from here by one jump to the MPI library itself: after
+// a system call every indirect jump and every return is a surprise to the processor, and costs more than all
+// that the recorder does. Each line of memory counts too, of code, of data and of the stack: what happens
+// seldom is in functions of its own, and the next function is found by one load, without a guard beside it.
 #define WEIR_DEFINE(symbol, Count, name_, form, direction_, pointer_, reach_, phase_)                       \
   using symbol##_type = int (*)(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));                        \
   static int symbol##_first(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count));                            \
@@ -117,13 +116,11 @@ inline int note(Recorder& recorder, MPI_File file, MPI_Offset offset, MPI_Count 
                     Next(carry_out));                                                                       \
   }                                                                                                         \
   WEIR_EXPORT __attribute__((aligned(64))) int symbol(WEIR_TAKES_##form(WEIR_BUFFER_##direction_, Count)) { \
-    Recorder* const recorder = only_watcher;                                                                \
-    if (Pointer::pointer_ == Pointer::ordered || recorder == nullptr || inside) [[unlikely]]                \
+    if (!noted<Direction::direction_, Pointer::pointer_, Reach::reach_, Phase::phase_>(                     \
+            file, WEIR_NOTES_##form)) [[unlikely]]                                                          \
       return symbol##_otherwise(WEIR_PASSES_##form);                                                        \
-    const Inside now;                                                                                       \
-    const int code = symbol##_next.load(std::memory_order_relaxed)(WEIR_PASSES_##form);                     \
-    return note<Direction::direction_, Pointer::pointer_, Reach::reach_, Phase::phase_>(                    \
-        *recorder, file, WEIR_NOTES_##form, code);                                                          \
+    return carry_on<Pointer::pointer_, Phase::phase_>(symbol##_next.load(std::memory_order_relaxed),        \
+                                                      WEIR_PASSES_##form);                                  \
   }
 
 #define WEIR_CALL(name, form, direction, pointer, reach, phase)                   \

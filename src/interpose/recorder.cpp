@@ -68,6 +68,7 @@ struct Recorder::State {
   std::array<Meaning, CallBatch::most_sorts> meanings;
   MPI_Datatype sized = MPI_DATATYPE_NULL;  // the type whose size was asked for last, while it cannot be freed
   MPI_Count size = 0;
+  std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>();  // of all files' logs
   std::vector<LoggedFile> files;
   std::unordered_map<std::string, std::size_t> by_name;
   std::vector<ViewTrees> types;
@@ -128,7 +129,7 @@ void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, 
   const std::lock_guard lock(state_->mutex);
   if (threads != MPI_THREAD_MULTIPLE) batch_.one_thread = true;
   const auto [place, is_new] = state_->by_name.try_emplace(name, state_->files.size());
-  if (is_new) state_->files.push_back({.name = name});
+  if (is_new) state_->files.push_back({.name = name, .log = RunLog(state_->pool)});
   auto open = std::make_unique<OpenFile>();
   open->handle = file;
   open->file = place->second;
@@ -259,7 +260,7 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
     case Pointer::individual:
       if (!succeeded) {
         if (lock.owns_lock()) lock.unlock();
-        return pointer_moved(call.file);  // MPI does not say where a failed call leaves it
+        return pointer_moved(call.file);  // see take_back()
       }
       [[fallthrough]];
     case Pointer::given:
@@ -288,6 +289,10 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
     ++file.undescribed;
   else
     file.log.add(file.log.number_of(kind_of(call, *open, static_cast<std::uint64_t>(bytes))), &offset, 1, 1);
+}
+
+void Recorder::take_back() {
+  pointer_moved(batch_.take_back().file);  // MPI does not say where a failed call leaves it
 }
 
 void Recorder::note(const Call& call, OpenFile& open, std::uint64_t bytes) {

@@ -47,8 +47,10 @@ class Recorder {
   MPI_Offset before(const Call& call) { return call.pointer == Pointer::ordered ? before_ordered(call) : 0; }
   void after(const Call& call, MPI_Offset noted, bool succeeded);
 
-  // For a call that succeeded: whether that was all there is to record. If not, after() is to be called.
+  // Instead of both, for a call like the one before it: whether it is noted. take_back() if it then fails and
+  // is not at a given offset: such a call is recorded as what was asked for, like a read beyond the end.
   bool goes_on(const CallBatch::Sort& sort, MPI_Offset offset) { return batch_.takes_next(sort, offset); }
+  void take_back();
 
   // Gathers all ranks' logs along a tree and writes the recording on rank 0: whole or not at all. COLLECTIVE
   // over MPI_COMM_WORLD. A rank that had to give up says so in `so_far`; then there is no recording. The

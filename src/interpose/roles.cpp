@@ -53,6 +53,24 @@ bool library_matches() {
 #endif
 }
 
+// Whether our calls of MPI-IO go to the MPI library itself. Another tool may come back to us by PMPI_ names.
+bool directly_before_library() {
+  Dl_info of_library{};
+  void* const init = ::dlsym(RTLD_NEXT, "PMPI_Init");
+  if (init == nullptr || ::dladdr(init, &of_library) == 0) return false;
+  const auto in_library = [&](const char* symbol) {
+    Dl_info of_function{};
+    void* const function = ::dlsym(RTLD_NEXT, symbol);
+    return function != nullptr && ::dladdr(function, &of_function) != 0 &&
+           of_function.dli_fbase == of_library.dli_fbase;
+  };
+  bool all = true;
+#define WEIR_CALL(name, form, direction, pointer, reach, phase) all = all && in_library("MPI_File_" #name);
+#include "interpose/calls.def"
+#undef WEIR_CALL
+  return all;
+}
+
 void complain(const std::string& message) {
   int initialized = 0, rank = 0;
   PMPI_Initialized(&initialized);
@@ -118,7 +136,7 @@ void start_recording(const char* path) {
   make_roles().recording = path;
   roles->recorder = std::make_unique<Recorder>();
   watching = roles->recorder.get();
-  only_watcher = serving == nullptr ? watching : nullptr;
+  only_watcher = serving == nullptr && directly_before_library() ? watching : nullptr;
   active = true;
 }
 
@@ -141,9 +159,8 @@ int transfer(const Call& call, const Next& next) {
   return code;
 }
 
-int watched(const Call& call, int code) {
-  observe([&](Recorder& recorder) { recorder.after(call, 0, code == MPI_SUCCESS); });
-  return code;
+void failed_after_all() {
+  observe([&](Recorder& recorder) { recorder.take_back(); });
 }
 
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next) {

@@ -20,7 +20,7 @@ extern bool active;
 class Service;
 extern Recorder* watching;
 extern Service* serving;
-// The recorder where nobody else listens. It stays where it is even if it fails during the call.
+// The recorder where nobody else listens: no other role, and no other tool between us and the MPI library.
 extern Recorder* only_watcher;
 // A preloaded library is there from the start: the cheapest kind of thread-local variable will do.
 extern constinit thread_local bool inside __attribute__((tls_model("initial-exec")));
@@ -45,9 +45,8 @@ class Inside {
 // without us; each returns the code that the program gets. No exception of ours leaves them; one that the
 // program's error handler throws does.
 int transfer(const Call& call, const Next& next);
-// After a call that is not ordered was carried out with `code`, which is returned. REQUIRES: only_watcher,
-// before the call.
-int watched(const Call& call, int code);
+// The call that only_watcher noted last, before it was carried out, failed. REQUIRES: Inside since then.
+void failed_after_all();
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next);
 int file_close(MPI_File* file, const Next& next);
 int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "interpose/call_backlog.hpp"
@@ -52,7 +54,7 @@ class RunLog {
   static constexpr std::size_t default_limit = std::size_t{1} << 20;
   // Words that wait to be folded, one for one to four calls without order: 8 MiB. 0: nothing is put off.
   static constexpr std::size_t default_backlog = std::size_t{1} << 20;
-  RunLog() = default;
+  explicit RunLog(std::shared_ptr<ChunkPool> pool = nullptr) : backlog_(std::move(pool)) {}
   explicit RunLog(std::size_t limit, std::size_t backlog = default_backlog)
       : limit_(limit), most_put_off_(backlog) {}
 

@@ -2,7 +2,9 @@
 // value r + 1 and no byte is written twice, so that the files themselves tell who wrote what. Then each rank
 // reads what it wrote in the same way.
 #include <mpi.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -284,6 +286,34 @@ void use_streaks() {
   for (MPI_File& file : files) MPI_File_close(&file);
 }
 
+// Calls that go on as before, until one of them fails: it is as if it had not been, and the pointer is where
+// MPI says.
+void use_limit() {
+  MPI_File file = open("limit");
+  const MPI_Offset mine = static_cast<MPI_Offset>(rank) * 1000;
+  Buffer buffer(10, static_cast<unsigned char>(rank + 1));
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit usual{};
+  getrlimit(RLIMIT_FSIZE, &usual);
+  const rlimit low{.rlim_cur = static_cast<rlim_t>(mine + 500), .rlim_max = usual.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &low);
+  MPI_File_seek(file, mine, MPI_SEEK_SET);
+  const auto write = [&] {
+    return MPI_File_write(file, buffer.data(), static_cast<int>(buffer.size()), MPI_BYTE, MPI_STATUS_IGNORE);
+  };
+  for (int i = 0; i < 50; ++i) must(write(), "below the limit");
+  if (write() == MPI_SUCCESS) must(MPI_ERR_OTHER, "a write beyond the limit succeeded");
+  setrlimit(RLIMIT_FSIZE, &usual);
+  MPI_Offset left = 0;
+  MPI_File_get_position(file, &left);
+  for (int i = 0; i < 10; ++i) must(write(), "with no limit");
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  must(MPI_File_read_at(file, mine, Buffer(500).data(), 500, MPI_BYTE, MPI_STATUS_IGNORE), "limit");
+  must(MPI_File_read_at(file, left, Buffer(100).data(), 100, MPI_BYTE, MPI_STATUS_IGNORE), "limit");
+  MPI_File_close(&file);
+}
+
 // More calls than are noted at a time, wildly about the file, of one length and then of many.
 void use_jumps() {
   MPI_File file = open("jumps");
@@ -325,7 +355,11 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  folder = argc > 1 ? argv[1] : ".";
+  folder = argc > 1 ? argv[argc - 1] : ".";
+  if (argc > 2 && std::string(argv[1]) == "limit") {
+    use_limit();
+    return MPI_Finalize();
+  }
   for (const Form& form : forms) use_form(form);
   use_types();
   use_loop();
