@@ -203,13 +203,15 @@ Status compare_file(Session& session, const StreamSettings& settings) {
                          settings.path);
     }
   }
-  for (const char* name : kernel_names) {
+  for (const Kernel kernel : all_kernels) {
+    const char* const name = kernel_names[static_cast<std::size_t>(kernel)];
     const VariableInfo& info = in.variable(name);
     if (found && (info.shape != Extent{settings.elements} ||
-                  info.steps.size() != static_cast<std::size_t>(settings.writes()))) {
-      found = weir::in(Status(fail(ErrorCode::corrupt, fmt::format("'{}' has {} steps, not {}", name,
-                                                                   info.steps.size(), settings.writes()))),
-                       "read", settings.path);
+                  info.steps.size() != static_cast<std::size_t>(settings.writes(kernel)))) {
+      found =
+          weir::in(Status(fail(ErrorCode::corrupt, fmt::format("'{}' has {} steps, not {}", name,
+                                                               info.steps.size(), settings.writes(kernel)))),
+                   "read", settings.path);
     }
   }
   in.close();
@@ -217,6 +219,35 @@ Status compare_file(Session& session, const StreamSettings& settings) {
 }
 
 }  // namespace
+
+std::array<int, 4> spread_writes(int write_every) {
+  // Counted in kernels, the first array is written at 0 and the others should be at 1, 2 and 3 times
+  // `write_every`; each only at a place of its own kernel. Which of them comes when is free.
+  std::array<int, 4> best = {};
+  std::int64_t least = 0;
+  std::array<int, 3> order = {1, 2, 3};
+  do {
+    std::array<int, 4> loops = {};
+    std::array<int, 5> places = {0, 0, 0, 0, 4 * write_every};
+    for (int turn = 1; turn <= 3; ++turn) {
+      const int kernel = order[static_cast<std::size_t>(turn - 1)];
+      const int loop = std::clamp((turn * write_every - kernel + 2) / 4, 0, write_every - 1);
+      loops[static_cast<std::size_t>(kernel)] = loop;
+      places[static_cast<std::size_t>(turn)] = 4 * loop + kernel;
+    }
+    std::int64_t uneven = 0;  // squares of the distances
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::int64_t apart = places[i + 1] - places[i];
+      uneven += apart * apart;
+    }
+    const bool rising = std::is_sorted(places.begin(), places.end());
+    if (rising && (least == 0 || uneven < least)) {
+      least = uneven;
+      best = loops;
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
 
 StreamTimes& StreamTimes::operator+=(const StreamTimes& other) {
   for (std::size_t k = 0; k < kernels.size(); ++k) kernels[k] += other.kernels[k];

@@ -18,6 +18,7 @@
 // weir::Error, as the programming interface does. Threads: one.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,22 +28,26 @@
 
 namespace weir::workloads {
 
+// By kernel, the loop of every `write_every` in which its array is written.
+std::array<int, 4> spread_writes(int write_every);
+
 struct StreamSettings {
   std::uint64_t elements = 0;  // of an array, all ranks together
   int loops = 1;
   int write_every = 1;
-  // The four arrays are written in loops of their own, evenly apart if `write_every` is 1 more than a
-  // multiple of 4, and waited for only before they are overwritten: compute follows every single write.
+  // The four arrays are written as evenly apart as can be, each after its own kernel, and waited for only
+  // before they are overwritten: compute follows every single write.
   bool spread = false;
   bool tests = false;        // Ticket::test() between the pieces of a kernel while a write is under way
   bool weir_arrays = false;  // allocated by the session
   std::string path;
   std::string backend;
 
-  int writes() const { return (loops + write_every - 1) / write_every; }  // of each array
-  bool writes_in(Kernel kernel, int loop) const {
-    const int shift = spread ? static_cast<int>(kernel) * (write_every - 1) / 4 : 0;
-    return loop % write_every == shift;
+  // Of the array of this kernel.
+  bool writes_in(Kernel kernel, int loop) const { return loop % write_every == first_write(kernel); }
+  int writes(Kernel kernel) const { return (loops - first_write(kernel) + write_every - 1) / write_every; }
+  int first_write(Kernel kernel) const {
+    return spread ? spread_writes(write_every)[static_cast<std::size_t>(kernel)] : 0;
   }
 };
 

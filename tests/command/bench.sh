@@ -97,6 +97,11 @@ assert report["parameters"]["scaling"] == "strong" and report["parameters"]["arr
 assert rows[0]["parameters"] == {"loops": 7, "write_every": 3, "writes": 3, "spread": False}
 assert rows[0]["verified"] is True and rows[0]["compute_slowdown"] is None'
 
+# Writes that are spread over loops that do not hold all of them; two rhythms where none is asked for.
+expect 0 'yes' "$weir" bench stream --order spread --loops 7 --write-every 5 --mapping sequential --size 8KiB --repeats 1 --verify
+check_json consecutive.json '
+assert all(row["parameters"]["slowdown_write_every"] == 10 and row["compute_slowdown_busy"] > 0 for row in rows)'
+
 # Kept files are those that other commands read.
 expect 0 'verified' "$weir" bench stream --mapping sequential --size 8KiB --loops 4 --write-every 2 --repeats 1 --verify --keep \
   --folder kept

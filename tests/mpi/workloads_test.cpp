@@ -155,7 +155,7 @@ TEST(Stream, WritesItsArraysThroughEveryBackend) {
         StreamSettings settings = stream_settings(folder, backend);
         settings.weir_arrays = weir_arrays;
         settings.tests = tests;
-        EXPECT_EQ(settings.writes(), 3);
+        EXPECT_EQ(settings.writes(Kernel::copy), 3);
         StreamArrays arrays(session, settings.elements);
         const StreamTimes times = run_stream(session, arrays, settings);
         EXPECT_GT(times.compute(), 0);
@@ -207,6 +207,28 @@ TEST(Stream, PlainStreamAndMemcpyAreMeasured) {
   int prepared = 0;
   EXPECT_GT(memcpy_rate(session.compute(), arrays.a, arrays.c, [&] { ++prepared; }), 0);
   EXPECT_EQ(prepared, 6);
+}
+
+// Each array once in so many loops, after its own kernel, and never much closer to the next than need be.
+TEST(Stream, SpreadsItsWritesEvenly) {
+  EXPECT_EQ(spread_writes(1), (std::array{0, 0, 0, 0}));
+  EXPECT_EQ(spread_writes(3), (std::array{0, 2, 1, 0})) << "at 0, 3, 6 and 9 of 12 kernels";
+  EXPECT_EQ(spread_writes(5), (std::array{0, 1, 2, 3}));
+  for (int every = 1; every < 50; ++every) {
+    const std::array<int, 4> loops = spread_writes(every);
+    std::vector<int> places;
+    for (int kernel = 0; kernel < 4; ++kernel) {
+      EXPECT_GE(loops[static_cast<std::size_t>(kernel)], 0);
+      EXPECT_LT(loops[static_cast<std::size_t>(kernel)], every);
+      places.push_back(4 * loops[static_cast<std::size_t>(kernel)] + kernel);
+    }
+    std::sort(places.begin(), places.end());
+    places.push_back(4 * every + places.front());
+    for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+      EXPECT_GE(places[i + 1] - places[i], every - 3) << every;
+      EXPECT_LE(places[i + 1] - places[i], every + 3) << every;
+    }
+  }
 }
 
 // The places where plain STREAM would write are those where STREAM writes.

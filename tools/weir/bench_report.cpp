@@ -38,12 +38,13 @@ double all_io(const BenchSample& sample) {
 void add_ratios(BenchSample& sample, const BenchSample* sequential) {
   if (const auto rate = value(sample, "transport_bytes_per_second"); rate && *rate > 0)
     put_ratio(sample, "transport_vs_memcpy", rate, value(sample, "memcpy_bytes_per_second"));
-  put_ratio(sample, "compute_slowdown", value(sample, "compute"), value(sample, "plain_compute"));
+  put_ratio(sample, "compute_slowdown", value(sample, "slowed_compute"), value(sample, "plain_compute"));
+  put_ratio(sample, "compute_slowdown_busy", value(sample, "compute"), value(sample, "busy_plain_compute"));
   put_ratio(sample, "compute_slowdown_floor", value(sample, "floor_compute"), value(sample, "plain_compute"));
-  put_ratio(sample, "compute_over_floor", value(sample, "compute"), value(sample, "floor_compute"));
-  for (const char* kernel : {"copy", "scale", "add", "triad"}) {
-    put_ratio(sample, std::string(kernel) + "_slowdown", value(sample, kernel),
-              value(sample, std::string("plain_") + kernel));
+  put_ratio(sample, "compute_over_floor", value(sample, "slowed_compute"), value(sample, "floor_compute"));
+  for (const std::string kernel : {"copy", "scale", "add", "triad"}) {
+    put_ratio(sample, kernel + "_slowdown", value(sample, "slowed_" + kernel),
+              value(sample, "plain_" + kernel));
   }
   if (sequential == nullptr) return;
   const double synchronous = all_io(*sequential);
@@ -156,9 +157,9 @@ Json report_to_json(const BenchReport& report) {
                 {"arrays", what.arrays},
                 {"tests", what.tests},
                 {"parameters", what.parameters}};
-    for (const char* name :
-         {"visible_io_ratio", "visible_io_with_close_ratio", "compute_slowdown", "compute_slowdown_floor",
-          "compute_over_floor", "wall_ratio", "transport_vs_memcpy", "compute_over_synchronous_io"}) {
+    for (const char* name : {"visible_io_ratio", "visible_io_with_close_ratio", "compute_slowdown",
+                             "compute_slowdown_busy", "compute_slowdown_floor", "compute_over_floor",
+                             "wall_ratio", "transport_vs_memcpy", "compute_over_synchronous_io"}) {
       row[name] = or_null(result.median(name));
     }
     row["verified"] = settings.verify ? Json(result.row.verified) : Json(nullptr);

@@ -50,21 +50,25 @@ class StreamMeasure {
                                   .weir_arrays = one.arrays == "weir",
                                   .path = one.path,
                                   .backend = job_.backend};
+    const StreamSettings compared = compared_with_plain(settings, one.parameters);
     BenchSample sample;
     warm_up(settings);
     // Half of plain STREAM before and half after, so that a machine that changes meanwhile hits both alike.
-    StreamSettings half = settings;
-    half.loops = (settings.loops + 1) / 2;
+    StreamSettings half = compared;
+    half.loops = (compared.loops + 1) / 2;
     StreamTimes plain;
     if (job_.plain) plain += workloads::run_plain_stream(session_, arrays_, half);
     const TransportMeter transport(session_);
     const StreamTimes times = workloads::run_stream(session_, arrays_, settings);
     sample.values["transport_bytes_per_second"] = transport.bytes_per_second();
     if (job_.plain) {
-      add_floor(sample, settings);
-      half.loops = settings.loops / 2;
+      add_slowed(sample, settings, times, compared);
+      add_floor(sample, compared);
+      half.loops = compared.loops / 2;
       if (half.loops > 0) plain += workloads::run_plain_stream(session_, arrays_, half);
       add_kernels(sample, "plain_", plain);
+      if (compared.path != settings.path)
+        sample.values["busy_plain_compute"] = plain.compute() * settings.loops / compared.loops;
       add_memcpy(sample);
     }
     add_kernels(sample, "", times);
@@ -82,6 +86,28 @@ class StreamMeasure {
   }
 
  private:
+  // Programs compute more between writes than is needed to hide them; how much they are slowed by them is
+  // another question than how much is hidden at the least.
+  static StreamSettings compared_with_plain(StreamSettings settings, const Json& parameters) {
+    const auto every = parameters.find("slowdown_write_every");
+    if (every == parameters.end()) return settings;
+    settings.write_every = every->get<int>();
+    settings.loops = 2 * settings.write_every;
+    settings.path += ".slowdown";
+    return settings;
+  }
+
+  // Compute beside writes, in the rhythm in which it is compared with plain STREAM. `times` are those of
+  // `settings`.
+  void add_slowed(BenchSample& sample, const StreamSettings& settings, StreamTimes times,
+                  const StreamSettings& compared) {
+    if (compared.path != settings.path) {
+      times = workloads::run_stream(session_, arrays_, compared);
+      remove_bench_file(session_, job_, compared.path);
+    }
+    add_kernels(sample, "slowed_", times);
+  }
+
   // Memory that was never used, here and in a server, is slow once: not while we measure.
   void warm_up(const StreamSettings& settings) {
     StreamSettings once = settings;
