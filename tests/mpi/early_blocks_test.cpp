@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "backends/backend.hpp"
+#include "backends/early_blocks.hpp"
 #include "support.hpp"
 
 namespace {
@@ -139,6 +140,30 @@ TEST_P(EarlyBlocks, SurviveAWriteThatIsRefused) {
   if (on_ext4()) {
     EXPECT_LE(taken_by(path), size_of_file(path) + slack);
   }
+}
+
+// More than is written after all: what lies behind the end is given back, and nothing else.
+TEST(EarlyBlocksOfAFile, AreGivenBackAtTheEnd) {
+  const test::SharedFolder folder;
+  const std::string path = folder / ("early-" + std::to_string(test::world_rank()));
+  auto file = open_file(path, O_RDWR | O_CREAT);
+  ASSERT_TRUE(file) << file.error().message();
+  backends::EarlyBlocks blocks = backends::EarlyBlocks::of(file->get());
+  constexpr std::uint64_t asked_for = 8U << 20U;
+  constexpr std::uint64_t written = 100'000;
+  blocks.ask_for_growth(asked_for);
+  const auto taken = [&] {
+    struct stat info {};
+    EXPECT_EQ(::fstat(file->get(), &info), 0);
+    return static_cast<std::uint64_t>(info.st_blocks) * 512;
+  };
+  if (taken() < asked_for) GTEST_SKIP() << "this file system is not asked for blocks";
+  const std::vector<char> data(written, 'w');
+  ASSERT_EQ(::pwrite(file->get(), data.data(), data.size(), 0), static_cast<ssize_t>(data.size()));
+  blocks.finish();
+  EXPECT_EQ(std::filesystem::file_size(path), written);
+  EXPECT_GE(taken(), written);
+  EXPECT_LE(taken(), written + 65'536);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, EarlyBlocks, testing::Values("posix", "mpiio", "hdf5", "adios2-hdf5"),
