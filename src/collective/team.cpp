@@ -245,7 +245,7 @@ void Team::look_after_others() const {
              file_ == nullptr ? std::string("a file") : fmt::format("'{}'", *file_), *lost);
   std::fflush(stderr);
   peers_.wake_stopped();
-  MPI_Abort(comm_.get(), 1);
+  mpi::end_job();
   std::_Exit(1);
 }
 

@@ -146,6 +146,10 @@ constexpr double default_patience = 60;
 constexpr double longest_patience = 10 * 365 * 86400.0;
 }  // namespace
 
+void end_job() {
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 Result<double> patience_of_environment() {
   const char* text = std::getenv("WEIR_TIMEOUT");
   if (text == nullptr || *text == '\0') return default_patience;

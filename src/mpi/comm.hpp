@@ -90,6 +90,10 @@ void take_leave(const Comm& comm, const Failure& failure);
 
 // How long a rank that failed waits for the others, in seconds: WEIR_TIMEOUT, from 1 s to 10 years, default
 // 60 s.
+// Ends the whole job, whose ranks do not answer any more. Not by a smaller communicator than that of all: given
+// one, MPICH waits for its ranks.
+void end_job();
+
 Result<double> patience_of_environment();
 double patience();  // the default where the environment says something else than a time
 

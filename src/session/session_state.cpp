@@ -190,7 +190,7 @@ Status State::start_servers(const SessionOptions& options) {
                connected.error().message());
     std::fflush(stderr);
     // Where the session never began, the compute ranks know; where it broke, nobody else can end the job.
-    MPI_Abort(job_.get(), 1);
+    mpi::end_job();
     leave(1);
   }
   if (!*connected) leave(0);
@@ -388,7 +388,7 @@ void State::end_with_mpi() {
       fmt::print(stderr, "weir: {}\n", ended.error().message());
       std::fflush(stderr);
       // Something is lost, and nobody is left to be told but whoever looks at the job's status.
-      MPI_Abort(self->job_.get(), 1);
+      mpi::end_job();
     }
     return MPI_SUCCESS;
   };
