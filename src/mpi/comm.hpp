@@ -88,12 +88,12 @@ Status vote_until_joined(const Comm& comm, const std::string& call, Status mine,
 // all ranks have come here. It lasts until the others make their next call or come here, too. COLLECTIVE.
 void take_leave(const Comm& comm, const Failure& failure);
 
-// How long a rank that failed waits for the others, in seconds: WEIR_TIMEOUT, from 1 s to 10 years, default
-// 60 s.
-// Ends the whole job, whose ranks do not answer any more. Not by a smaller communicator than that of all: given
-// one, MPICH waits for its ranks.
+// Ends the whole job, whose ranks do not answer any more. Not by a smaller communicator than that of all:
+// given one, MPICH waits for its ranks.
 void end_job();
 
+// How long a rank that failed waits for the others, in seconds: WEIR_TIMEOUT, from 1 s to 10 years, default
+// 60 s.
 Result<double> patience_of_environment();
 double patience();  // the default where the environment says something else than a time
 
