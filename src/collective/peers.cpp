@@ -6,8 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <csignal>
-
 #include "mpi/comm.hpp"
 
 namespace weir::collective {
@@ -65,12 +63,6 @@ std::optional<std::string> Peers::look() {
   }
   return fmt::format("{}{}", fmt::join(lost, ", "),
                      gone ? "" : fmt::format("; waited {} s for it (WEIR_TIMEOUT)", patience));
-}
-
-void Peers::wake_stopped() const {
-  for (const Watched& watched : watched_)
-    if (state_of(watched) == State::stopped)
-      ::syscall(SYS_pidfd_send_signal, watched.process.get(), SIGCONT, nullptr, 0);
 }
 
 }  // namespace weir::collective

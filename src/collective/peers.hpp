@@ -36,9 +36,6 @@ class Peers {
   // the job has to be ended.
   std::optional<std::string> look();
 
-  // Before the job is ended: processes that are stopped go on, or some launchers would wait for their end.
-  void wake_stopped() const;
-
  private:
   using Clock = std::chrono::steady_clock;
   struct Watched {

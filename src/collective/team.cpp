@@ -244,7 +244,6 @@ void Team::look_after_others() const {
   fmt::print(stderr, "weir: {} of {}: {}; the job is ended\n", call_,
              file_ == nullptr ? std::string("a file") : fmt::format("'{}'", *file_), *lost);
   std::fflush(stderr);
-  peers_.wake_stopped();
   mpi::end_job();
   std::_Exit(1);
 }
