@@ -387,6 +387,24 @@ Request whole_request(std::vector<std::byte>& data, std::uint64_t bytes_per_rank
   return request;
 }
 
+// As a plan's placement chose them: these ranks and no others touch the file, each for its own domain.
+TEST(Collective, OnlyTheAggregatorsOfAPlanTouchTheFile) {
+  const test::SharedFile file;
+  Settings settings = aggregation::parse_configuration("T:").value();
+  settings.team = 2;
+  settings.domains = DomainKind::even;
+  const auto last = static_cast<std::uint32_t>(test::ranks() - 1);
+  settings.ranks = last == 0 ? std::vector<std::uint32_t>{0} : std::vector<std::uint32_t>{last, 0};
+  auto io = Collective::create(world(), file.open(), settings).value();
+  std::vector<std::byte> data;
+  const Outcome outcome = io->write(whole_request(data, 48'000, true));
+  ASSERT_TRUE(outcome.status) << outcome.status.error().message();
+  const auto rank = static_cast<std::uint32_t>(test::rank());
+  const std::uint64_t all = data.size() * (last + 1);
+  const std::uint64_t share = rank == 0 || rank == last ? all / settings.ranks.size() : 0;
+  EXPECT_NEAR(static_cast<double>(io->accounting().file_bytes), static_cast<double>(share), 16);
+}
+
 TEST(CollectiveFaults, FileThatIsTooLargeFailsOnAllRanksAlike) {
   // RLIMIT_FSIZE stands in for a full disk: one aggregator can write, another cannot.
   struct rlimit before {};
