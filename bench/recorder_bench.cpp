@@ -1,9 +1,10 @@
-// What recording costs: mpirun -n 2 build/bench/recorder_bench [FOLDER] [SECONDS-PER-ROW] [BYTES]. Batches of
-// calls with and without the recorder alternate in one process; "without" calls the MPI library itself.
-// Prints medians over the batches, the spread of the difference (quartiles), the share of the I/O time that
-// it is, and as a control the same difference between two kinds of batches that are both without. Time is the
-// CPU time of the thread: what else runs on the machine does not count, and waiting for a disk would only
-// make the share smaller.
+// What recording costs: mpirun -n 2 build/bench/recorder_bench [FOLDER] [SECONDS-PER-ROW] [BYTES (0: all)]
+// [multiple]. Batches of calls with and without the recorder alternate in one process; "without" calls the
+// MPI library itself. Prints medians over the batches, the spread of the difference (quartiles), the share of
+// the I/O time that it is, and as a control the same difference between two kinds of batches that are both
+// without. Time is the CPU time of the thread: what else runs on the machine does not count, and waiting for
+// a disk would only make the share smaller. multiple: MPI is started for several threads, and the recorder
+// takes a lock.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -131,7 +132,10 @@ void print_alone(const std::string& name, bool wild) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int threads = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv,
+                  argc > 4 && argv[4] == std::string("multiple") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &threads);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string folder = argc > 1 ? argv[1] : "/tmp";

@@ -14,13 +14,16 @@
 #include <cstdint>
 
 #include "interpose/call.hpp"
+#include "interpose/short_lock.hpp"
 
 namespace weir::interpose {
 
 class alignas(64) CallBatch {
  public:
-  // For the owner, beside what every call looks at: whether no lock is needed. Not until MPI has said so.
+  // For the owner, beside what every call looks at: the lock, and whether none is needed. Not until MPI has
+  // said so.
   bool one_thread = false;
+  ShortLock lock;
 
   static constexpr std::size_t most_calls = 1024;
   static constexpr std::size_t most_sorts = 8;  // at a time; a program that uses more empties it more often
@@ -44,12 +47,10 @@ class alignas(64) CallBatch {
     return {call.file, call.type, call.count, form_of(call.direction, call.pointer, call.reach)};
   }
 
-  // Takes a call of the same sort as the one before it, if there is room and no lock is needed.
+  // Takes a call of the same sort as the one before it, if there is room.
   bool takes_next(const Sort& sort, MPI_Offset offset) {
     const std::uint32_t place = calls_;
-    if ((current_.differs(sort) | static_cast<unsigned>(!one_thread) |
-         static_cast<unsigned>(place == most_calls)) != 0)
-      return false;
+    if ((current_.differs(sort) | static_cast<unsigned>(place == most_calls)) != 0) return false;
     calls_ = place + 1;
     offsets_[place] = offset;
     return true;

@@ -66,7 +66,8 @@ inline bool noted(MPI_File file, MPI_Offset offset, MPI_Count count, MPI_Datatyp
   if (pointer == Pointer::ordered || recorder == nullptr || inside) [[unlikely]]
     return false;
   if (phase == Phase::ended) return true;  // all was said when it began
-  return recorder->goes_on({file, type, count, form_of(direction, pointer, reach)}, offset);
+  return recorder->goes_on({file, type, count, form_of(direction, pointer, reach)}, offset,
+                           pointer == Pointer::individual);
 }
 
 // Carries out a call that was noted. The individual pointer must be asked for again if the call fails, also

@@ -62,7 +62,6 @@ CallKind Recorder::kind_of(const Call& call, const OpenFile& open, std::uint64_t
 }
 
 struct Recorder::State {
-  std::mutex mutex;
   std::vector<std::unique_ptr<OpenFile>> open;
   OpenFile* last = nullptr;  // most programs use one file at a time
   std::array<Meaning, CallBatch::most_sorts> meanings;
@@ -126,7 +125,7 @@ void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, 
   if ((mode & MPI_MODE_APPEND) != 0) next::get_position(file, &position);
   int threads = MPI_THREAD_MULTIPLE;
   PMPI_Query_thread(&threads);
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(batch_.lock);
   if (threads != MPI_THREAD_MULTIPLE) batch_.one_thread = true;
   const auto [place, is_new] = state_->by_name.try_emplace(name, state_->files.size());
   if (is_new) state_->files.push_back({.name = name, .log = RunLog(state_->pool)});
@@ -159,7 +158,7 @@ void Recorder::forget_sorts() {
 }
 
 void Recorder::freeing_type() {
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(batch_.lock);
   forget_sorts();
   state_->sized = MPI_DATATYPE_NULL;
 }
@@ -167,7 +166,7 @@ void Recorder::freeing_type() {
 void Recorder::closing(MPI_File file) {
   MPI_Comm comm = MPI_COMM_NULL;
   {
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(batch_.lock);
     forget_sorts();
     std::erase_if(state_->open, [&](const std::unique_ptr<OpenFile>& open) {
       if (open->handle != file) return false;
@@ -191,7 +190,7 @@ void Recorder::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype ety
       next::get_byte_offset(file, MPI_Offset{0}, &from) != MPI_SUCCESS)
     from = 0;
 
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(batch_.lock);
   forget_sorts();
   OpenFile* const open = state_->find(file);
   if (open == nullptr) return;
@@ -205,7 +204,7 @@ void Recorder::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype ety
 void Recorder::pointer_moved(MPI_File file) {
   MPI_Offset position = 0;
   if (next::get_position(file, &position) != MPI_SUCCESS) return;
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(batch_.lock);
   empty_batch();
   if (OpenFile* const open = state_->find(file)) open->position = position * open->elementary_size;
 }
@@ -216,7 +215,7 @@ MPI_Offset Recorder::before_ordered(const Call& call) {
   // after().
   OpenFile* open = nullptr;
   {
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(batch_.lock);
     open = state_->find(call.file);
   }
   if (open == nullptr) return 0;
@@ -245,7 +244,7 @@ MPI_Offset ordered_offset(MPI_Comm comm, MPI_Offset first, std::int64_t mine) {
 
 void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
   if (call.phase == Phase::ended) return;  // all was said when it began
-  std::unique_lock lock(state_->mutex, std::defer_lock);
+  std::unique_lock lock(batch_.lock, std::defer_lock);
   if (!batch_.one_thread) lock.lock();
   if (succeeded && batch_.takes(call)) return;
   empty_batch();
@@ -312,7 +311,7 @@ void Recorder::note(const Call& call, OpenFile& open, std::uint64_t bytes) {
 }
 
 Status Recorder::save(const std::filesystem::path& path, const Status& so_far) {
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(batch_.lock);
   empty_batch();
   return save_recording(state_->files, state_->types, path, so_far);
 }

@@ -7,8 +7,8 @@
 // calls ask MPI more: a shared file pointer is asked for after the call, and ordered calls exchange one
 // number among the ranks, as they synchronise anyway.
 //
-// Threads: any. A lock is taken only if the program started MPI with MPI_THREAD_MULTIPLE: else MPI itself
-// demands that calls do not meet. LOCAL unless said.
+// Threads: any. A lock, beside what it guards, is taken only if the program started MPI with
+// MPI_THREAD_MULTIPLE: else MPI itself demands that calls do not meet. LOCAL unless said.
 #pragma once
 
 #include <mpi.h>
@@ -47,9 +47,18 @@ class Recorder {
   MPI_Offset before(const Call& call) { return call.pointer == Pointer::ordered ? before_ordered(call) : 0; }
   void after(const Call& call, MPI_Offset noted, bool succeeded);
 
-  // Instead of both, for a call like the one before it: whether it is noted. take_back() if it then fails and
-  // is not at a given offset: such a call is recorded as what was asked for, like a read beyond the end.
-  bool goes_on(const CallBatch::Sort& sort, MPI_Offset offset) { return batch_.takes_next(sort, offset); }
+  // Instead of both, for a call like the one before it: whether it is noted. One that moves the individual
+  // pointer needs take_back() if it then fails; one at a given offset is recorded as what was asked for, like
+  // a read beyond the end.
+  bool goes_on(const CallBatch::Sort& sort, MPI_Offset offset, bool moves_pointer) {
+    if (batch_.one_thread) [[likely]]
+      return batch_.takes_next(sort, offset);
+    // Calls of other threads may come before the failure of this one is known.
+    if (moves_pointer || !batch_.lock.try_lock()) return false;
+    const bool taken = batch_.takes_next(sort, offset);
+    batch_.lock.unlock();
+    return taken;
+  }
   void take_back();
 
   // Gathers all ranks' logs along a tree and writes the recording on rank 0: whole or not at all. COLLECTIVE
