@@ -24,6 +24,16 @@ namespace {
 using WriteAt = int (*)(MPI_File, MPI_Offset, const void*, int, MPI_Datatype, MPI_Status*);
 using ReadAt = int (*)(MPI_File, MPI_Offset, void*, int, MPI_Datatype, MPI_Status*);
 
+// The same by the individual pointer, which moves on by itself.
+int read_on(MPI_File file, MPI_Offset, void* buffer, int count, MPI_Datatype type, MPI_Status* status) {
+  return MPI_File_read(file, buffer, count, type, status);
+}
+int read_on_plainly(MPI_File file, MPI_Offset, void* buffer, int count, MPI_Datatype type,
+                    MPI_Status* status) {
+  static const auto read = weir::interpose::find_next_as<decltype(&MPI_File_read)>("MPI_File_read");
+  return read(file, buffer, count, type, status);
+}
+
 constexpr std::int64_t file_size = std::int64_t{16} << 20U;
 
 double cpu_seconds() {
@@ -54,6 +64,7 @@ double batch(Function function, MPI_File file, std::vector<char>& buffer, int ca
   const auto size = static_cast<std::int64_t>(buffer.size());
   const std::int64_t places = file_size / size;
   const auto place = [&](int i) { return (wild ? wild_place(static_cast<std::uint32_t>(i)) : i) % places; };
+  MPI_File_seek(file, 0, MPI_SEEK_SET);
   const double begin = cpu_seconds();
   for (int i = 0; i < calls; ++i)
     function(file, place(i) * size, buffer.data(), static_cast<int>(size), MPI_BYTE, MPI_STATUS_IGNORE);
@@ -129,6 +140,20 @@ void print_alone(const std::string& name, bool wild) {
   MPI_File_close(&file);
 }
 
+// COLLECTIVE over MPI_COMM_WORLD: rank 0 prints.
+void print(const char* call, std::size_t size, bool wild, const Row& row) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const double without = quantile(row.without, 0.5);
+  const double cost = quantile(row.difference, 0.5);
+  if (rank == 0)
+    fmt::print("{:>9}  {:<12} {:>10.2f} {:>11.0f} {:>10.0f} {:>10.0f} {:>8.2f}% {:>11.0f}\n", size,
+               fmt::format("{}{}", call, wild ? ", wild" : ""), without * 1e6, cost * 1e9,
+               quantile(row.difference, 0.25) * 1e9, quantile(row.difference, 0.75) * 1e9,
+               cost / without * 100, quantile(row.control, 0.5) * 1e9);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -171,18 +196,12 @@ int main(int argc, char** argv) {
         Kind{4096, true}, Kind{65536, true}}) {
     if (only != 0 && size != only) continue;
     for (const bool writes : {true, false}) {
-      const Row row = writes ? measure<WriteAt>(MPI_File_write_at, write_at, file, size, wild, seconds)
-                             : measure<ReadAt>(MPI_File_read_at, read_at, file, size, wild, seconds);
-      const double without = quantile(row.without, 0.5);
-      const double cost = quantile(row.difference, 0.5);
-      if (rank == 0)
-        fmt::print("{:>9}  {:<12} {:>10.2f} {:>11.0f} {:>10.0f} {:>10.0f} {:>8.2f}% {:>11.0f}\n", size,
-                   fmt::format("{}{}", writes ? "write" : "read", wild ? ", wild" : ""), without * 1e6,
-                   cost * 1e9, quantile(row.difference, 0.25) * 1e9, quantile(row.difference, 0.75) * 1e9,
-                   cost / without * 100, quantile(row.control, 0.5) * 1e9);
-      MPI_Barrier(MPI_COMM_WORLD);
+      print(writes ? "write" : "read", size, wild,
+            writes ? measure<WriteAt>(MPI_File_write_at, write_at, file, size, wild, seconds)
+                   : measure<ReadAt>(MPI_File_read_at, read_at, file, size, wild, seconds));
     }
   }
+  print("read on", 4096, false, measure<ReadAt>(read_on, read_on_plainly, file, 4096, false, seconds));
   MPI_File_close(&file);
   MPI_Finalize();
   ::unlink((name + ".pattern").c_str());

@@ -19,6 +19,9 @@ using Form = std::uint32_t;
 constexpr Form form_of(Direction direction, Pointer pointer, Reach reach) {
   return static_cast<Form>(direction) | static_cast<Form>(pointer) << 8U | static_cast<Form>(reach) << 16U;
 }
+constexpr Pointer pointer_of(Form form) {
+  return static_cast<Pointer>(form >> 8U & 0xffU);
+}
 
 struct Call {
   const char* name;  // "write_at_all"

@@ -56,10 +56,12 @@ class alignas(64) CallBatch {
     return true;
   }
 
-  // Forgets the call that takes_next() took last, and says of which sort it was. REQUIRES: nothing since.
-  Sort take_back() {
-    --calls_;
-    return current_;
+  // Forgets one call by the individual pointer of this file, if the last one is such a call: they are all
+  // alike. If another thread came between with one of another sort, it stays.
+  void take_back(MPI_File file) {
+    if (stretches_ > 0 && calls_ > begins_[stretches_ - 1].call && current_.file == file &&
+        pointer_of(current_.form) == Pointer::individual)
+      --calls_;
   }
 
   // Takes the call, if it is of a known sort and there is room.

@@ -66,23 +66,22 @@ inline bool noted(MPI_File file, MPI_Offset offset, MPI_Count count, MPI_Datatyp
   if (pointer == Pointer::ordered || recorder == nullptr || inside) [[unlikely]]
     return false;
   if (phase == Phase::ended) return true;  // all was said when it began
-  return recorder->goes_on({file, type, count, form_of(direction, pointer, reach)}, offset,
-                           pointer == Pointer::individual);
+  return recorder->goes_on({file, type, count, form_of(direction, pointer, reach)}, offset);
 }
 
 // Carries out a call that was noted. The individual pointer must be asked for again if the call fails, also
 // by an exception of the program's error handler; all else goes on by one jump.
 template <Pointer pointer, Phase phase, class Function, class... Arguments>
-inline int carry_on(Function* function, Arguments... arguments) {
-  if (pointer == Pointer::given || phase == Phase::ended) return function(arguments...);
+inline int carry_on(Function* function, MPI_File file, Arguments... arguments) {
+  if (pointer == Pointer::given || phase == Phase::ended) return function(file, arguments...);
   const Inside now;
   try {
-    const int code = function(arguments...);
+    const int code = function(file, arguments...);
     if (code != MPI_SUCCESS) [[unlikely]]
-      failed_after_all();
+      failed_after_all(file);
     return code;
   } catch (...) {
-    failed_after_all();
+    failed_after_all(file);
     throw;
   }
 }

@@ -290,8 +290,12 @@ void Recorder::after(const Call& call, MPI_Offset noted, bool succeeded) {
     file.log.add(file.log.number_of(kind_of(call, *open, static_cast<std::uint64_t>(bytes))), &offset, 1, 1);
 }
 
-void Recorder::take_back() {
-  pointer_moved(batch_.take_back().file);  // MPI does not say where a failed call leaves it
+void Recorder::take_back(MPI_File file) {
+  {
+    const std::lock_guard lock(batch_.lock);
+    batch_.take_back(file);
+  }
+  pointer_moved(file);  // MPI does not say where a failed call leaves it
 }
 
 void Recorder::note(const Call& call, OpenFile& open, std::uint64_t bytes) {

@@ -47,19 +47,18 @@ class Recorder {
   MPI_Offset before(const Call& call) { return call.pointer == Pointer::ordered ? before_ordered(call) : 0; }
   void after(const Call& call, MPI_Offset noted, bool succeeded);
 
-  // Instead of both, for a call like the one before it: whether it is noted. One that moves the individual
-  // pointer needs take_back() if it then fails; one at a given offset is recorded as what was asked for, like
-  // a read beyond the end.
-  bool goes_on(const CallBatch::Sort& sort, MPI_Offset offset, bool moves_pointer) {
+  // Instead of both, for a call like the one before it: whether it is noted. One by the individual pointer
+  // needs take_back() if it then fails; one at a given offset is recorded as what was asked for, like a read
+  // beyond the end.
+  bool goes_on(const CallBatch::Sort& sort, MPI_Offset offset) {
     if (batch_.one_thread) [[likely]]
       return batch_.takes_next(sort, offset);
-    // Calls of other threads may come before the failure of this one is known.
-    if (moves_pointer || !batch_.lock.try_lock()) return false;
+    if (!batch_.lock.try_lock()) return false;
     const bool taken = batch_.takes_next(sort, offset);
     batch_.lock.unlock();
     return taken;
   }
-  void take_back();
+  void take_back(MPI_File file);
 
   // Gathers all ranks' logs along a tree and writes the recording on rank 0: whole or not at all. COLLECTIVE
   // over MPI_COMM_WORLD. A rank that had to give up says so in `so_far`; then there is no recording. The

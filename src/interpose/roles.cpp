@@ -159,8 +159,8 @@ int transfer(const Call& call, const Next& next) {
   return code;
 }
 
-void failed_after_all() {
-  observe([&](Recorder& recorder) { recorder.take_back(); });
+void failed_after_all(MPI_File file) {
+  observe([&](Recorder& recorder) { recorder.take_back(file); });
 }
 
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next) {

@@ -45,8 +45,9 @@ class Inside {
 // without us; each returns the code that the program gets. No exception of ours leaves them; one that the
 // program's error handler throws does.
 int transfer(const Call& call, const Next& next);
-// The call that only_watcher noted last, before it was carried out, failed. REQUIRES: Inside since then.
-void failed_after_all();
+// A call by the individual pointer of this file, which only_watcher had noted before it was carried out,
+// failed.
+void failed_after_all(MPI_File file);
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next);
 int file_close(MPI_File* file, const Next& next);
 int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
