@@ -115,7 +115,7 @@ target_compile_options(weir_build_flags INTERFACE -Wall -Wextra -Wpedantic -Werr
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-missing-field-initializers>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms, which differ from version to version: std::string's operator+ (GCC 12), std::optional (GCC 14).
-  target_compile_options(weir_build_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow)
+  target_compile_options(weir_build_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 if(WEIR_SANITIZE)
   target_compile_options(weir_build_flags INTERFACE -fsanitize=${WEIR_SANITIZE} -fno-omit-frame-pointer

@@ -113,7 +113,7 @@ PlannedShuffle::PlannedShuffle(MPI_Comm comm, const IoWorkload& workload, const 
       end = std::max(begin, end);
     }
     Route route{aggregators[number], member ? stretches_in(mine, begin, end) : std::vector<Stretch>(), {}};
-    route.packed.resize(total(route.stretches));
+    route.packed = std::vector<std::byte>(total(route.stretches));
     if (route.packed.size() > INT_MAX) throw std::logic_error("a message of more than 2 GiB");
     routes_.push_back(std::move(route));
     if (aggregators[number] == rank_) add_domain(workload, static_cast<int>(number), begin, end, members);
