@@ -104,8 +104,9 @@ Result<int> record(const RecordRequest& request) {
   const bool recorded = fs::exists(unfinished.path(), error);
   if (!recorded) {
     const std::string why =
-        code == 0 ? "the program called no MPI_Finalize that could be seen; is it an MPI program, linked "
-                    "dynamically, with the MPI library that Weir was built with (weir version)?"
+        code == 0 ? "libweir-mpiio said above why; if it did not, the program called no MPI_Finalize that "
+                    "could be seen: is it an MPI program, linked dynamically, with the MPI library that Weir "
+                    "was built with (weir version)?"
                   : fmt::format("the program ended with code {} before MPI_Finalize", code);
     fmt::print(stderr, "weir: there is no recording: {}\n", why);
     return code == 0 ? 1 : code;
