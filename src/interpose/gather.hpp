@@ -1,4 +1,4 @@
-// The end of a recording: each rank's log becomes a pattern, and the patterns of all ranks become one file.
+// The end of a recording: each rank's log becomes a recording, and those of all ranks become one file.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "interpose/run_log.hpp"
 #include "interpose/type_tree.hpp"
-#include "pattern/pattern.hpp"
+#include "recording/recording_file.hpp"
+#include "recording/run_log.hpp"
 
 namespace weir::interpose {
 
@@ -22,23 +22,22 @@ struct ViewTrees {
 // What a rank did to one file.
 struct LoggedFile {
   std::string name;
-  RunLog log{};
+  recording::RunLog log{};
   std::uint64_t undescribed = 0;       // calls through views that MPI did not describe
   std::uint64_t collective_reads = 0;  // calls, those without data included
   std::uint64_t collective_writes = 0;
 };
 
-// The pattern of one rank, as a pattern of one rank. `lost` counts the calls that could not be described.
-// LOCAL.
-pattern::Pattern pattern_of_rank(std::vector<LoggedFile>& files, const std::vector<ViewTrees>& types,
-                                 std::uint64_t& lost);
-
-// The ranks of the first, then those of the second; files of one name become one.
-pattern::Pattern joined(const pattern::Pattern& first, const pattern::Pattern& second);
+// What one rank did, as a recording of one rank. Calls without order are not worked out if they can be parts
+// of the recording: `put_off` has those of each part. `lost` counts the calls that could
+// not be described. LOCAL.
+recording::Index recording_of_rank(std::vector<LoggedFile>& files, const std::vector<ViewTrees>& types,
+                                   std::vector<recording::CallBacklog>& put_off, std::uint64_t& lost);
 
 // COLLECTIVE over MPI_COMM_WORLD, along a binomial tree: a rank holds the pattern of its subtree, never a
-// list of all. Rank 0 writes the file and knows the outcome; calls that are missing in it are a warning on
-// its standard error.
+// list of all. Calls that are put off are written by the ranks themselves where they see the file that rank 0
+// made, and else sent to rank 0 a piece at a time. Rank 0 knows the outcome; calls that are missing are a
+// warning on its standard error.
 Status save_recording(std::vector<LoggedFile>& files, const std::vector<ViewTrees>& types,
                       const std::filesystem::path& path, const Status& so_far);
 

@@ -10,9 +10,9 @@
 
 #include "interpose/gather.hpp"
 #include "interpose/next.hpp"
-#include "interpose/run_log.hpp"
 #include "interpose/type_tree.hpp"
 #include "pattern/pattern_file.hpp"
+#include "recording/run_log.hpp"
 
 namespace weir::interpose {
 
@@ -54,7 +54,7 @@ struct Meaning {
 
 }  // namespace
 
-CallKind Recorder::kind_of(const Call& call, const OpenFile& open, std::uint64_t bytes) {
+recording::CallKind Recorder::kind_of(const Call& call, const OpenFile& open, std::uint64_t bytes) {
   return {.types = open.types,
           .writes = call.direction == Direction::write,
           .displacement = open.displacement,
@@ -67,7 +67,8 @@ struct Recorder::State {
   std::array<Meaning, CallBatch::most_sorts> meanings;
   MPI_Datatype sized = MPI_DATATYPE_NULL;  // the type whose size was asked for last, while it cannot be freed
   MPI_Count size = 0;
-  std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>();  // of all files' logs
+  std::shared_ptr<recording::ChunkPool> pool =
+      std::make_shared<recording::ChunkPool>();  // of all files' logs
   std::vector<LoggedFile> files;
   std::unordered_map<std::string, std::size_t> by_name;
   std::vector<ViewTrees> types;
@@ -128,7 +129,7 @@ void Recorder::opened(MPI_Comm comm, MPI_File file, const char* name, int mode, 
   const std::lock_guard lock(batch_.lock);
   if (threads != MPI_THREAD_MULTIPLE) batch_.one_thread = true;
   const auto [place, is_new] = state_->by_name.try_emplace(name, state_->files.size());
-  if (is_new) state_->files.push_back({.name = name, .log = RunLog(state_->pool)});
+  if (is_new) state_->files.push_back({.name = name, .log = recording::RunLog(state_->pool)});
   auto open = std::make_unique<OpenFile>();
   open->handle = file;
   open->file = place->second;

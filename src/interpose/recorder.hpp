@@ -20,7 +20,7 @@
 #include "core/error.hpp"
 #include "interpose/call.hpp"
 #include "interpose/call_batch.hpp"
-#include "interpose/run_log.hpp"
+#include "recording/run_log.hpp"
 
 namespace weir::interpose {
 
@@ -69,7 +69,7 @@ class Recorder {
   struct State;
   struct OpenFile;
   MPI_Offset before_ordered(const Call& call);
-  static CallKind kind_of(const Call& call, const OpenFile& open, std::uint64_t bytes);
+  static recording::CallKind kind_of(const Call& call, const OpenFile& open, std::uint64_t bytes);
   // REQUIRES, here and below: the lock.
   void empty_batch();
   void forget_sorts();

@@ -1,95 +1,15 @@
 #include "pattern/pattern_file.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
-
-#include <cstring>
-#include <limits>
-
 #include "core/file.hpp"
+#include "pattern/packed_file.hpp"
 
 namespace weir::pattern {
 
 namespace {
 
-constexpr std::string_view magic = "WEIRPATT";
 constexpr std::uint64_t version = 2;
 constexpr std::uint64_t version_without_calls = 1;
-constexpr std::size_t header_size = 32;  // magic, version, length of the rest, its checksum
-
-void put_fixed(std::string& out, std::uint64_t value) {
-  for (unsigned shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(value >> shift & 0xffU));
-}
-
-std::uint64_t get_fixed(std::string_view bytes, std::size_t at) {
-  std::uint64_t value = 0;
-  for (unsigned byte = 0; byte < 8; ++byte)
-    value |= std::uint64_t{static_cast<unsigned char>(bytes[at + byte])} << (8 * byte);
-  return value;
-}
-
-// Seven bits a byte, the lowest first.
-class Writer {
- public:
-  void number(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7U) out_.push_back(static_cast<char>(value | 0x80U));
-    out_.push_back(static_cast<char>(value));
-  }
-  // Small numbers of either sign become small numbers. Differences wrap around, here and in the reader.
-  void difference(std::int64_t from, std::int64_t to) {
-    const std::uint64_t value = static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
-    number(value << 1U ^ (value >> 63U ? ~std::uint64_t{0} : 0));
-  }
-  void text(std::string_view value) {
-    number(value.size());
-    out_ += value;
-  }
-  std::string take() { return std::move(out_); }
-
- private:
-  std::string out_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  Result<std::uint64_t> number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ == bytes_.size()) return broken("ends in the middle of a number");
-      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
-      if (shift == 63 && byte > 1) break;
-      value |= std::uint64_t{byte & 0x7fU} << shift;
-      if (byte < 0x80) return value;
-    }
-    return broken("has a number beyond 64 bits");
-  }
-  // A number of things each of which takes at least `each` bytes.
-  Result<std::uint64_t> count(std::uint64_t each) {
-    WEIR_ASSIGN(const std::uint64_t value, number());
-    if (value > (bytes_.size() - at_) / each) return broken("announces more than it holds");
-    return value;
-  }
-  Result<std::int64_t> difference(std::int64_t from) {
-    WEIR_ASSIGN(const std::uint64_t value, number());
-    const std::uint64_t change = value >> 1U ^ (value & 1U ? ~std::uint64_t{0} : 0);
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + change);
-  }
-  Result<std::string> text() {
-    WEIR_ASSIGN(const std::uint64_t size, count(1));
-    at_ += size;
-    return std::string(bytes_.substr(at_ - size, size));
-  }
-  bool done() const { return at_ == bytes_.size(); }
-  tl::unexpected<Failure> broken(std::string_view what) const {
-    return fail(ErrorCode::corrupt, fmt::format("the pattern file {} (at byte {})", what, header_size + at_));
-  }
-
- private:
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-};
 
 // Ranks from `rank` on that touch the file alike, each a constant distance further than the one before it.
 std::uint64_t alike(const AccessTable& table, std::uint64_t rank) {
@@ -111,7 +31,7 @@ std::uint64_t alike(const AccessTable& table, std::uint64_t rank) {
   return last - rank + 1;
 }
 
-void write_table(Writer& out, const AccessTable& table) {
+void write_table(NumberWriter& out, const AccessTable& table) {
   out.number(table.ranks());
   std::int64_t before = 0;
   for (std::uint64_t rank = 0; rank < table.ranks();) {
@@ -136,7 +56,7 @@ struct RankedUse {
   std::int64_t step = 0;  // from rank to rank
 };
 
-Status read_table(Reader& in, std::uint64_t found, std::uint64_t ranks, std::uint64_t& allowance,
+Status read_table(NumberReader& in, std::uint64_t found, std::uint64_t ranks, std::uint64_t& allowance,
                   AccessTable& table) {
   WEIR_ASSIGN(const std::uint64_t touched, in.number());
   if (touched > ranks)
@@ -180,7 +100,7 @@ Status read_table(Reader& in, std::uint64_t found, std::uint64_t ranks, std::uin
   return {};
 }
 
-Result<Pattern> read_pattern(Reader& in, std::uint64_t found, std::uint64_t allowance) {
+Result<Pattern> read_pattern(NumberReader& in, std::uint64_t found, std::uint64_t allowance) {
   WEIR_ASSIGN(const std::uint64_t ranks, in.number());
   if (ranks > most_ranks) return in.broken(fmt::format("is for {} ranks, more than {}", ranks, most_ranks));
   Pattern pattern(ranks);
@@ -200,8 +120,8 @@ Result<Pattern> read_pattern(Reader& in, std::uint64_t found, std::uint64_t allo
   WEIR_ASSIGN(const std::uint64_t files, in.count(3));
   if (files > most_files) return in.broken(fmt::format("has {} files, more than {}", files, most_files));
   for (std::uint64_t at = 0; at < files; ++at) {
-    WEIR_ASSIGN(auto name, in.text());
-    FilePattern& file = pattern.add_file(std::move(name));
+    WEIR_ASSIGN(const std::string_view name, in.text());
+    FilePattern& file = pattern.add_file(std::string(name));
     WEIR_TRY(read_table(in, found, ranks, allowance, file.reads));
     WEIR_TRY(read_table(in, found, ranks, allowance, file.writes));
   }
@@ -212,7 +132,7 @@ Result<Pattern> read_pattern(Reader& in, std::uint64_t found, std::uint64_t allo
 }  // namespace
 
 std::string encode(const Pattern& pattern) {
-  Writer out;
+  NumberWriter out;
   out.number(pattern.ranks);
   out.number(pattern.shapes.size());
   for (std::uint32_t at = 0; at < pattern.shapes.size(); ++at) {
@@ -231,36 +151,20 @@ std::string encode(const Pattern& pattern) {
     write_table(out, file.writes);
   }
   const std::string body = out.take();
-  std::string bytes(magic);
-  put_fixed(bytes, version);
-  put_fixed(bytes, body.size());
-  put_fixed(bytes, XXH3_64bits(body.data(), body.size()));
-  return bytes + body;
+  return PackedHeader::of(version, body).text() + body;
 }
 
 Result<Pattern> decode(std::string_view bytes, std::uint64_t allowance) {
-  const auto corrupt = [](std::string what, std::string advice) {
-    return fail(ErrorCode::corrupt, std::move(what), std::move(advice));
-  };
-  if (bytes.size() < magic.size() || bytes.substr(0, magic.size()) != magic)
-    return corrupt("this is no pattern file", "make one with weir record");
-  if (bytes.size() < header_size) return corrupt("the pattern file is truncated", "record the program again");
-  const std::uint64_t found = get_fixed(bytes, 8);
+  WEIR_ASSIGN(const PackedHeader header, PackedHeader::read(bytes));
+  const std::uint64_t found = header.version;
   if (found != version && found != version_without_calls)
     return fail(ErrorCode::unsupported,
                 fmt::format("a pattern file of version {}; this is for versions {} and {}", found,
                             version_without_calls, version),
                 "record the program again with this version of Weir");
-  const std::string_view body = bytes.substr(header_size);
-  const std::uint64_t size = get_fixed(bytes, 16);
-  if (size > body.size())
-    return corrupt(fmt::format("the pattern file is truncated: {} of {} bytes are there", body.size(), size),
-                   "record the program again");
-  if (size < body.size())
-    return corrupt("the pattern file goes on behind its end", "record the program again");
-  if (XXH3_64bits(body.data(), body.size()) != get_fixed(bytes, 24))
-    return corrupt("the pattern file is damaged: its checksum is wrong", "record the program again");
-  Reader in(body);
+  const std::string_view body = bytes.substr(PackedHeader::size);
+  WEIR_TRY(header.check(body));
+  NumberReader in(body);
   WEIR_ASSIGN(Pattern pattern, read_pattern(in, found, allowance + body.size()));
   if (const Status sound = pattern.check(); !sound)
     return fail(ErrorCode::corrupt, "the pattern file is damaged: " + sound.error().message(),

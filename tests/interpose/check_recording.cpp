@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/file.hpp"
-#include "pattern/pattern_file.hpp"
+#include "recording/recording_file.hpp"
 
 using namespace weir;
 using pattern::Direction;
@@ -67,8 +67,9 @@ int check_file(const pattern::Pattern& pattern, const pattern::FilePattern& file
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  const auto pattern = pattern::load(argv[1]);
-  if (!pattern) return fmt::print("{}\n", pattern.error().message()), 1;
+  const auto loaded = recording::load(argv[1]);
+  if (!loaded) return fmt::print("{}\n", loaded.error().message()), 1;
+  const pattern::Pattern* const pattern = &loaded->pattern;
   if (const Status status = pattern->check(); !status) return fmt::print("{}\n", status.error().message()), 1;
   if (argc >= 5) {
     const auto index = pattern::find_file(*pattern, argv[2]);

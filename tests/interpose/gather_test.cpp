@@ -8,7 +8,7 @@ namespace weir::interpose {
 namespace {
 
 // What a rank of a 2-D tile writes, and a log file that rank 0 reads.
-pattern::Pattern rank_of_tile(std::uint64_t rank, std::uint64_t columns) {
+recording::Index rank_of_tile(std::uint64_t rank, std::uint64_t columns) {
   std::vector<LoggedFile> files;
   files.push_back({.name = "tile"});
   const auto row = static_cast<std::int64_t>(rank / columns),
@@ -23,21 +23,23 @@ pattern::Pattern rank_of_tile(std::uint64_t rank, std::uint64_t columns) {
     files[1].log.add({.offset = 5, .bytes = 7});
   }
   std::uint64_t lost = 0;
-  pattern::Pattern pattern = pattern_of_rank(files, std::vector<ViewTrees>(1), lost);
+  std::vector<recording::CallBacklog> put_off;
+  recording::Index index = recording_of_rank(files, std::vector<ViewTrees>(1), put_off, lost);
   EXPECT_EQ(lost, 0U);
-  return pattern;
+  EXPECT_TRUE(put_off.empty());
+  return index;
 }
 
 // As save_recording() does it, without messages.
-pattern::Pattern tree(std::uint64_t first, std::uint64_t ranks, std::uint64_t columns) {
+recording::Index tree(std::uint64_t first, std::uint64_t ranks, std::uint64_t columns) {
   if (ranks == 1) return rank_of_tile(first, columns);
   std::uint64_t left = 1;
   while (left * 2 < ranks) left *= 2;
-  return joined(tree(first, left, columns), tree(first + left, ranks - left, columns));
+  return recording::joined(tree(first, left, columns), tree(first + left, ranks - left, columns));
 }
 
 TEST(Gather, RanksBecomeOnePatternWithSharedShapes) {
-  const pattern::Pattern pattern = tree(0, 1000, 25);
+  const pattern::Pattern pattern = tree(0, 1000, 25).pattern;
   ASSERT_TRUE(pattern.check());
   ASSERT_EQ(pattern.ranks, 1000U);
   ASSERT_EQ(pattern.files.size(), 2U);
@@ -69,7 +71,8 @@ TEST(Gather, CallsThroughTypesThatCannotBeUnderstoodAreCounted) {
   std::vector<ViewTrees> types(2);
   types[1].file_type = {.combiner = 9999, .size = 4, .extent = 4};
   std::uint64_t lost = 0;
-  const pattern::Pattern pattern = pattern_of_rank(files, types, lost);
+  std::vector<recording::CallBacklog> put_off;
+  const pattern::Pattern pattern = recording_of_rank(files, types, put_off, lost).pattern;
   EXPECT_EQ(lost, 5U);
   EXPECT_EQ(pattern.totals(pattern.files[0].writes).bytes, 8U);
 }

@@ -20,6 +20,7 @@
 #include "plan/placement_plan.hpp"
 #include "plan/plan_json.hpp"
 #include "platform/lookup.hpp"
+#include "recording/recording_file.hpp"
 #include "terminal.hpp"
 
 namespace weir::cli {
@@ -146,8 +147,8 @@ Result<Input> read_input(const PlacementArguments& arguments, const Machine& mac
     return refuse("--permute reorders the ranks of --grid or --bt, not those of a recording");
   Input input;
   if (!arguments.pattern.empty()) {
-    WEIR_ASSIGN(const pattern::Pattern recorded, pattern::load(arguments.pattern));
-    WEIR_TRY(add_pattern(recorded, arguments, machine, input));
+    WEIR_ASSIGN(const recording::Loaded recorded, recording::load(arguments.pattern));
+    WEIR_TRY(add_pattern(recorded.pattern, arguments, machine, input));
     input.what = fmt::format("{}, {} ranks", arguments.pattern, input.ranks);
   } else if (!arguments.matrix.empty()) {
     WEIR_ASSIGN(input.recorded, pattern::load_matrix(arguments.matrix));

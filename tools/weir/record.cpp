@@ -10,6 +10,7 @@
 #include "launch.hpp"
 #include "pattern/pattern_file.hpp"
 #include "preload.hpp"
+#include "recording/recording_file.hpp"
 #include "terminal.hpp"
 
 namespace weir::cli {
@@ -62,6 +63,12 @@ void print_pattern(const pattern::Pattern& pattern, const std::string& path) {
              pattern.files.size() == 1 ? "" : "s", pattern.files.empty() ? "" : table.text());
 }
 
+void warn_of_lost(const recording::Loaded& loaded) {
+  if (loaded.lost > 0)
+    fmt::print(stderr, "weir: {} of {} calls are left out: they reach beyond any file\n", loaded.lost,
+               loaded.worked_out);
+}
+
 // A name beside the recording that is removed unless it became the recording.
 class Unfinished {
  public:
@@ -111,11 +118,14 @@ Result<int> record(const RecordRequest& request) {
     fmt::print(stderr, "weir: there is no recording: {}\n", why);
     return code == 0 ? 1 : code;
   }
-  WEIR_ASSIGN(const pattern::Pattern pattern, pattern::load(unfinished.path()));
+  WEIR_ASSIGN(const recording::Loaded loaded, recording::load(unfinished.path()));
+  const pattern::Pattern& pattern = loaded.pattern;
   if (pattern.files.empty()) {
     fmt::print(stderr, "weir: the program opened no file by MPI-IO: there is nothing to record\n");
     return code == 0 ? 1 : code;
   }
+  warn_of_lost(loaded);
+  if (loaded.worked_out > 0) WEIR_TRY(pattern::save(pattern, unfinished.path()));
   fs::rename(unfinished.path(), request.output, error);
   if (error) return fail_errno(error.value(), "rename to", request.output);
   if (request.json)
@@ -127,7 +137,9 @@ Result<int> record(const RecordRequest& request) {
 }
 
 Status show_recording(const std::string& path, bool json) {
-  WEIR_ASSIGN(const pattern::Pattern pattern, pattern::load(path));
+  WEIR_ASSIGN(const recording::Loaded loaded, recording::load(path));
+  const pattern::Pattern& pattern = loaded.pattern;
+  warn_of_lost(loaded);
   if (json)
     fmt::print("{}\n", pattern_json(pattern, path).dump(2));
   else

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "interpose/run_log.hpp"
 #include "pattern/access.hpp"
 #include "pattern/datatype.hpp"
+#include "recording/run_log.hpp"
 
-namespace weir::interpose {
+namespace weir::recording {
 
 // The two types of a view.
 struct ViewTypes {
@@ -18,10 +18,14 @@ struct ViewTypes {
   pattern::Datatype file_type;
 };
 
+// Whether data through such a view is the file's bytes as they are: byte i of it is byte i behind the
+// displacement.
+bool shows_bytes(const ViewTypes& types);
+
 // The accesses of one CallRun, in the order of the calls where they do not form a regular whole. Takes time
 // in the number of calls only where their stride and the file type have no short period in common; fails
 // beyond `limit` accesses.
 Result<std::vector<pattern::Access>> accesses_of(const CallRun& run, const ViewTypes& types,
                                                  std::uint64_t limit);
 
-}  // namespace weir::interpose
+}  // namespace weir::recording

@@ -5,8 +5,8 @@
 // variables stays small however often it turns. The order in time is kept among runs that did not fold.
 // Calls without order are not worth a search while the program waits: once every fourth call begins a run,
 // further calls are put off as they are, and folded when there are too many of them, the oldest first, or in
-// finish(). What comes out is the same. Memory is bounded: what does not fit is counted. Threads: none of its
-// own; the owner locks. LOCAL.
+// finish(), unless they are taken out before. What comes out is the same. Memory is bounded: what does not
+// fit is counted. Threads: none of its own; the owner locks. LOCAL.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "interpose/call_backlog.hpp"
+#include "recording/call_backlog.hpp"
 
-namespace weir::interpose {
+namespace weir::recording {
 
 // What calls have in common that differ by their offsets only.
 struct CallKind {
@@ -69,6 +69,13 @@ class RunLog {
   void add(const CallRun& call) {
     add(number_of({call.types, call.writes, call.displacement, call.bytes}), &call.offset, 1, 1);
   }
+
+  // What was put off so far, and what its kinds mean; whoever takes it out folds it. Call no add() in
+  // between.
+  const CallBacklog& put_off() const { return backlog_; }
+  CallBacklog take_put_off() { return std::exchange(backlog_, CallBacklog()); }
+  bool knows(std::uint32_t kind) const { return kind < kinds_.size(); }
+  const CallKind& kind(std::uint32_t number) const { return kinds_[number]; }  // REQUIRES: knows(number)
 
   // How many runs there are, the last one included, and each of them. Further calls may be added afterwards.
   std::size_t finish();
@@ -164,4 +171,4 @@ class RunLog {
   std::uint64_t lost_ = 0;
 };
 
-}  // namespace weir::interpose
+}  // namespace weir::recording

@@ -1,4 +1,4 @@
-#include "interpose/run_pattern.hpp"
+#include "recording/run_pattern.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "pattern/datatype.hpp"
 
-namespace weir::interpose {
+namespace weir::recording {
 namespace {
 
 using pattern::Access;
@@ -90,4 +90,4 @@ TEST(RunPattern, RefusesWhatIsTooIrregularOrTooFar) {
 }
 
 }  // namespace
-}  // namespace weir::interpose
+}  // namespace weir::recording

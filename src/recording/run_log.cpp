@@ -1,9 +1,9 @@
-#include "interpose/run_log.hpp"
+#include "recording/run_log.hpp"
 
 #include <algorithm>
 #include <bit>
 
-namespace weir::interpose {
+namespace weir::recording {
 
 namespace {
 
@@ -233,4 +233,4 @@ CallRun RunLog::run(std::size_t number) const {
           .shift = loop.shift};
 }
 
-}  // namespace weir::interpose
+}  // namespace weir::recording

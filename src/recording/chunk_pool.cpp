@@ -1,10 +1,10 @@
-#include "interpose/chunk_pool.hpp"
+#include "recording/chunk_pool.hpp"
 
 #include <sys/mman.h>
 
 #include <new>
 
-namespace weir::interpose {
+namespace weir::recording {
 
 ChunkPool::~ChunkPool() {
   for (void* const region : regions_) ::munmap(region, region_bytes);
@@ -27,4 +27,4 @@ ChunkPool::Chunk ChunkPool::take() {
   return chunk;
 }
 
-}  // namespace weir::interpose
+}  // namespace weir::recording

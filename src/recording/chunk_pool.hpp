@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace weir::interpose {
+namespace weir::recording {
 
 class ChunkPool {
  public:
@@ -39,4 +39,4 @@ class ChunkPool {
   std::vector<std::int64_t*> free_;
 };
 
-}  // namespace weir::interpose
+}  // namespace weir::recording

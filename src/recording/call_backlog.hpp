@@ -1,21 +1,23 @@
 // Calls that wait to be folded into a RunLog, as they came: two to eight bytes a call, or one entry for a row
-// of them.
+// of them. As words they can be kept anywhere, and folded by somebody else.
 //
 // First in, first out, in chunks of a pool that many of them may share. New memory costs more than all that
 // is done here, so offsets are kept without the low bits that are zero in all of them, in as many bytes as
 // the largest needs. Whoever owns it bounds it. Threads: none of its own; the owner locks. LOCAL.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <utility>
 
-#include "interpose/chunk_pool.hpp"
+#include "recording/chunk_pool.hpp"
 
-namespace weir::interpose {
+namespace weir::recording {
 
 class CallBacklog {
  public:
@@ -39,18 +41,44 @@ class CallBacklog {
     const Chunk chunk = std::move(chunks_.front());
     chunks_.pop_front();
     words_ -= chunk.used;
+    read({chunk.words.get(), chunk.used}, calls, row);
+  }
+
+  // All that is in it as words, body(words) a chunk, for read(): it makes no difference where one ends.
+  template <class Body>
+  void for_each_chunk(const Body& body) const {
+    for (const Chunk& chunk : chunks_) body(std::span<const std::int64_t>(chunk.words.get(), chunk.used));
+  }
+
+  // body(kind) for each entry of such words, as far as they are those of a backlog.
+  template <class Body>
+  static void for_each_kind(std::span<const std::int64_t> words, const Body& body) {
+    while (words.size() >= head_words) {
+      const Head head = read_head(words);
+      body(head.kind);
+      words = words.subspan(std::min(words.size(), head_words + words_for(head)));
+    }
+  }
+
+  // The same as take_oldest() for words from anywhere. False where they are none of a backlog; what came
+  // before was read.
+  template <class Calls, class Row>
+  static bool read(std::span<const std::int64_t> words, const Calls& calls, const Row& row) {
     std::array<std::int64_t, most_together> offsets;
-    for (std::size_t at = 0; at < chunk.used;) {
-      const Head head = read_head(chunk, at);
+    while (!words.empty()) {
+      if (words.size() < head_words) return false;
+      const Head head = read_head(words);
+      words = words.subspan(head_words);
       if (head.bytes == 0) {
         row(head.kind, head.first, head.count, head.apart);
-        at += head_words;
-      } else {
-        unpack(head, chunk.words.get() + at + head_words, offsets.data());
-        calls(head.kind, offsets.data(), head.count, head.apart);
-        at += head_words + words_for(head);
+        continue;
       }
+      if (!is_sound(head) || words_for(head) > words.size()) return false;
+      unpack(head, words.data(), offsets.data());
+      calls(head.kind, offsets.data(), head.count, head.apart);
+      words = words.subspan(words_for(head));
     }
+    return true;
   }
 
  private:
@@ -72,7 +100,11 @@ class CallBacklog {
     std::int64_t apart;   // unit or stride
   };
   static std::size_t words_for(const Head& head) { return (std::size_t{head.count} * head.bytes + 7) / 8; }
-  static Head read_head(const Chunk& chunk, std::size_t at);
+  static Head read_head(std::span<const std::int64_t> words);
+  static bool is_sound(const Head& head) {
+    return head.count <= most_together && head.shift < 64 &&
+           (head.bytes == 2 || head.bytes == 4 || head.bytes == 8);
+  }
   static void unpack(const Head& head, const std::int64_t* from, std::int64_t* offsets);
   // Writes the head and makes room for what belongs behind it.
   std::int64_t* append(const Head& head);
@@ -82,4 +114,4 @@ class CallBacklog {
   std::size_t words_ = 0;
 };
 
-}  // namespace weir::interpose
+}  // namespace weir::recording

@@ -1,11 +1,11 @@
-#include "interpose/call_backlog.hpp"
+#include "recording/call_backlog.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 
-namespace weir::interpose {
+namespace weir::recording {
 
 namespace {
 
@@ -48,14 +48,14 @@ void unpack_as(const std::int64_t* from, std::size_t count, unsigned shift, std:
 
 }  // namespace
 
-CallBacklog::Head CallBacklog::read_head(const Chunk& chunk, std::size_t at) {
-  const auto word = static_cast<std::uint64_t>(chunk.words[at]);
+CallBacklog::Head CallBacklog::read_head(std::span<const std::int64_t> words) {
+  const auto word = static_cast<std::uint64_t>(words[0]);
   return {.kind = static_cast<std::uint32_t>(word >> 32U),
           .count = static_cast<std::uint32_t>(word >> 16U & most_in_row),
           .bytes = static_cast<std::uint8_t>(word >> 8U & 0xffU),
           .shift = static_cast<std::uint8_t>(word & 0xffU),
-          .first = chunk.words[at + 1],
-          .apart = chunk.words[at + 2]};
+          .first = words[1],
+          .apart = words[2]};
 }
 
 std::int64_t* CallBacklog::append(const Head& head) {
@@ -126,4 +126,4 @@ void CallBacklog::push_row(std::uint32_t kind, std::int64_t offset, std::size_t 
   }
 }
 
-}  // namespace weir::interpose
+}  // namespace weir::recording

@@ -1,11 +1,11 @@
-#include "interpose/run_log.hpp"
+#include "recording/run_log.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-namespace weir::interpose {
+namespace weir::recording {
 namespace {
 
 using Calls =
@@ -171,4 +171,4 @@ TEST(CallBacklog, GivesBackWhatWentInInOrder) {
 }
 
 }  // namespace
-}  // namespace weir::interpose
+}  // namespace weir::recording

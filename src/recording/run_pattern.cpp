@@ -1,11 +1,11 @@
-#include "interpose/run_pattern.hpp"
+#include "recording/run_pattern.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <optional>
 
-namespace weir::interpose {
+namespace weir::recording {
 
 namespace {
 
@@ -51,6 +51,12 @@ std::optional<std::int64_t> file_distance(const pattern::Datatype& type, std::in
   return moved;
 }
 
+bool is_one_block(const pattern::Datatype& type) {
+  int blocks = 0;
+  type.for_each_block(1, [&](std::int64_t, std::uint64_t) { return ++blocks < 2; });
+  return blocks == 1;
+}
+
 // Calls at a stride through one view.
 Result<Accesses> accesses_of_calls(const pattern::View& view, std::int64_t offset, std::uint64_t bytes,
                                    std::uint64_t calls, std::int64_t stride, std::uint64_t limit) {
@@ -93,6 +99,13 @@ Result<Accesses> accesses_of_calls(const pattern::View& view, std::int64_t offse
 
 }  // namespace
 
+bool shows_bytes(const ViewTypes& types) {
+  const pattern::Datatype& type = types.file_type;
+  return type.size() > 0 && type.true_lower() == 0 && type.lower() == 0 &&
+         static_cast<std::uint64_t>(type.extent()) == type.size() &&
+         static_cast<std::uint64_t>(type.true_upper()) == type.size() && is_one_block(type);
+}
+
 Result<Accesses> accesses_of(const CallRun& run, const ViewTypes& types, std::uint64_t limit) {
   const auto turn = [&](std::uint64_t i) -> Result<Accesses> {
     std::int64_t displacement = 0, offset = 0;
@@ -120,4 +133,4 @@ Result<Accesses> accesses_of(const CallRun& run, const ViewTypes& types, std::ui
   return pattern::compressed(std::move(all));
 }
 
-}  // namespace weir::interpose
+}  // namespace weir::recording
