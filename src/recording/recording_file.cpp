@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <new>
 #include <unordered_map>
 
 #include "core/file.hpp"
@@ -104,15 +106,17 @@ bool describe(const RunLog& log, const std::function<bool(std::uint32_t types)>&
     possible = log.knows(kind) && kinds.size() < most_kinds && is_plain(log.kind(kind).types);
     if (possible) kinds.emplace(kind, log.kind(kind));
   };
-  XXH3_state_t hash;
-  XXH3_64bits_reset(&hash);
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> hash(XXH3_createState(),
+                                                                              &XXH3_freeState);
+  if (!hash) throw std::bad_alloc();
+  XXH3_64bits_reset(hash.get());
   log.put_off().for_each_chunk([&](std::span<const std::int64_t> words) {
     CallBacklog::for_each_kind(words, note);
-    XXH3_64bits_update(&hash, words.data(), words.size_bytes());
+    XXH3_64bits_update(hash.get(), words.data(), words.size_bytes());
   });
   if (!possible) return false;
   part.words = log.put_off().words();
-  part.checksum = XXH3_64bits_digest(&hash);
+  part.checksum = XXH3_64bits_digest(hash.get());
   part.kinds.clear();
   for (const auto& [number, kind] : kinds) {
     part.kinds.push_back({number, kind});

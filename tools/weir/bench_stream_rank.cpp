@@ -39,7 +39,8 @@ class StreamMeasure {
         job_(job),
         elements_(job.common.at("elements").get<std::uint64_t>()),
         arrays_(session, elements_),
-        writer_cores_(cores_of_server(workloads::rank_in(session.compute()))) {}
+        writer_cores_(cores_of_server(workloads::rank_in(session.compute()))),
+        turns_(workloads::slowest(writer_cores_.empty() ? 1 : 0, session.compute()) > 0 ? 1 : 4) {}
 
   BenchSample measure(const BenchJob::Case& one) {
     const StreamSettings settings{.elements = elements_,
@@ -51,24 +52,28 @@ class StreamMeasure {
                                   .path = one.path,
                                   .backend = job_.backend};
     const StreamSettings compared = compared_with_plain(settings, one.parameters);
+    const bool rhythm_of_its_own = compared.path != settings.path;
     BenchSample sample;
     warm_up(settings);
     // Half of plain STREAM before and half after, so that a machine that changes meanwhile hits both alike.
-    StreamSettings half = compared;
-    half.loops = (compared.loops + 1) / 2;
-    StreamTimes plain;
-    if (job_.plain) plain += workloads::run_plain_stream(session_, arrays_, half);
+    Comparison comparison;
+    if (job_.plain && !rhythm_of_its_own)
+      comparison.plain += plain_stream(compared, (compared.loops + 1) / 2);
     const TransportMeter transport(session_);
     const StreamTimes times = workloads::run_stream(session_, arrays_, settings);
     sample.values["transport_bytes_per_second"] = transport.bytes_per_second();
     if (job_.plain) {
-      add_slowed(sample, settings, times, compared);
-      add_floor(sample, compared);
-      half.loops = compared.loops / 2;
-      if (half.loops > 0) plain += workloads::run_plain_stream(session_, arrays_, half);
-      add_kernels(sample, "plain_", plain);
-      if (compared.path != settings.path)
-        sample.values["busy_plain_compute"] = plain.compute() * settings.loops / compared.loops;
+      if (rhythm_of_its_own) {
+        for (int turn = 0; turn < turns_; ++turn) add_turn(comparison, compared);
+        sample.values["busy_plain_compute"] = comparison.plain.compute() * settings.loops / comparison.loops;
+      } else {
+        comparison.slowed = times;
+        add_floor(comparison, compared);
+        comparison.plain += plain_stream(compared, compared.loops / 2);
+      }
+      add_kernels(sample, "plain_", comparison.plain);
+      add_kernels(sample, "slowed_", comparison.slowed);
+      if (comparison.has_floor) add_kernels(sample, "floor_", comparison.floor);
       add_memcpy(sample);
     }
     add_kernels(sample, "", times);
@@ -97,15 +102,25 @@ class StreamMeasure {
     return settings;
   }
 
-  // Compute beside writes, in the rhythm in which it is compared with plain STREAM. `times` are those of
-  // `settings`.
-  void add_slowed(BenchSample& sample, const StreamSettings& settings, StreamTimes times,
-                  const StreamSettings& compared) {
-    if (compared.path != settings.path) {
-      times = workloads::run_stream(session_, arrays_, compared);
-      remove_bench_file(session_, job_, compared.path);
-    }
-    add_kernels(sample, "slowed_", times);
+  // The same loops without the library, beside it, and beside somebody who merely writes.
+  struct Comparison {
+    StreamTimes plain, slowed, floor;
+    int loops = 0;
+    bool has_floor = false;
+  };
+
+  StreamTimes plain_stream(StreamSettings settings, int loops) {
+    settings.loops = loops;
+    return loops > 0 ? workloads::run_plain_stream(session_, arrays_, settings) : StreamTimes{};
+  }
+
+  void add_turn(Comparison& comparison, const StreamSettings& settings) {
+    comparison.plain += plain_stream(settings, (settings.loops + 1) / 2);
+    comparison.slowed += workloads::run_stream(session_, arrays_, settings);
+    remove_bench_file(session_, job_, settings.path);
+    add_floor(comparison, settings);
+    comparison.plain += plain_stream(settings, settings.loops / 2);
+    comparison.loops += settings.loops;
   }
 
   // Memory that was never used, here and in a server, is slow once: not while we measure.
@@ -127,7 +142,7 @@ class StreamMeasure {
 
   // Plain STREAM beside somebody who writes as much at the same moments, on the server's core: no server can
   // be a better neighbour.
-  void add_floor(BenchSample& sample, const StreamSettings& settings) {
+  void add_floor(Comparison& comparison, const StreamSettings& settings) {
     const bool has_none = writer_cores_.empty() || may_run_on_any(writer_cores_);
     if (workloads::slowest(has_none ? 1 : 0, session_.compute()) > 0) return;
     PlainWriter writer(
@@ -137,7 +152,8 @@ class StreamMeasure {
          .cores = writer_cores_});
     const StreamTimes times =
         workloads::run_plain_stream(session_, arrays_, settings, [&] { writer.write(); });
-    if (writer.finish()) add_kernels(sample, "floor_", times);
+    comparison.has_floor = writer.finish().has_value();
+    if (comparison.has_floor) comparison.floor += times;
   }
 
   void add_memcpy(BenchSample& sample) {
@@ -158,6 +174,9 @@ class StreamMeasure {
   std::uint64_t elements_;
   StreamArrays arrays_;
   std::vector<int> writer_cores_;
+  // A few percent are asked for on machines where a tenth of a second differs from the next by more: the
+  // sides take turns. Where nobody writes beside the program there is nothing to be told apart so closely.
+  int turns_;
   bool warm_ = false;
 };
 
