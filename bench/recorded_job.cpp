@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   const std::string name = std::string(argv[1]) + "/recorded_job." + std::to_string(rank);
   const long calls = std::atol(argv[2]);
   const int bytes = std::atoi(argv[3]);
-  constexpr std::int64_t file_size = std::int64_t{64} << 20U;
+  constexpr std::int64_t file_size = std::int64_t{16} << 20U;
   MPI_File file = MPI_FILE_NULL;
   if (MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                     MPI_INFO_NULL, &file) != MPI_SUCCESS)

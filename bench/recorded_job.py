@@ -52,7 +52,8 @@ with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         plain = [result for kind, result in results if not kind]
         recorded = next(result for kind, result in results if kind)
         rounds.append((plain[0], recorded, plain[1]))
-        print(f"{number + 1} of {arguments.rounds}", end="\r", file=sys.stderr)
+        if sys.stderr.isatty():
+            print(f"{number + 1} of {arguments.rounds}", end="\r", file=sys.stderr)
 
 print(f"{arguments.ranks} ranks, {arguments.calls} random reads of {arguments.bytes} B each, {arguments.rounds} rounds")
 print("reads without    ", shown([plain[0] for plain, _, _ in rounds], "s", 3))
@@ -60,6 +61,7 @@ print("reads recorded   ", shown([recorded[0] for _, recorded, _ in rounds], "s"
 print("end without      ", shown([plain[1] * 1e3 for plain, _, _ in rounds], "ms", 1))
 print("end recorded     ", shown([recorded[1] * 1e3 for _, recorded, _ in rounds], "ms", 1))
 reads = statistics.median(plain[0] for plain, _, _ in rounds)
+print("end, recorded    ", shown([(recorded[1] - plain[1]) / reads * 100 for plain, recorded, _ in rounds], "% of the reads", 2))
 for name, pairs in (("both, recorded", [(plain, recorded) for plain, recorded, _ in rounds]),
                     ("control", [(plain, again) for plain, _, again in rounds])):
     print(f"{name:<17}", shown([(sum(b) - sum(a)) / reads * 100 for a, b in pairs], "% of the reads", 2))

@@ -10,6 +10,7 @@
 #include "backends/raw.hpp"
 #include "backends/raw_layout.hpp"
 #include "backends/room.hpp"
+#include "core/copy.hpp"
 #include "mpi/datatype.hpp"
 
 namespace weir::backends {
@@ -146,13 +147,25 @@ class MpiFile {
 
   // One transfer of up to largest_transfer bytes, counted: MPI reports a short one as success.
   template <class Byte>
-  Status move(MPI_Offset at, Byte* data, std::uint64_t bytes, bool together) {
+  Status move(std::uint64_t at, Byte* data, std::uint64_t bytes, bool together) {
     constexpr bool writing = std::is_const_v<Byte>;
     const std::string operation = fmt::format("{} {} bytes", writing ? "write" : "read", bytes);
-    MPI_Status status;
-    WEIR_TRY(check_mpi(call(at, data, static_cast<int>(bytes), together, &status), operation, path_));
-    int moved = 0;
-    MPI_Get_count(&status, MPI_BYTE, &moved);
+    Status status;
+    const auto once = [&](Byte* memory, std::uint64_t part, std::uint64_t from) -> std::int64_t {
+      MPI_Status done;
+      status = check_mpi(call(static_cast<MPI_Offset>(from), memory, static_cast<int>(part), together, &done),
+                         operation, path_);
+      int count = 0;
+      if (status) MPI_Get_count(&done, MPI_BYTE, &count);
+      return status ? count : -1;
+    };
+    std::int64_t moved = 0;
+    if constexpr (writing) {
+      moved = once(data, bytes, at);
+    } else {
+      moved = together ? once(data, bytes, at) : read_clear(data, bytes, at, once);
+    }
+    WEIR_TRY(status);
     if (static_cast<std::uint64_t>(moved) == bytes) return {};
     const std::string cause = fmt::format("only {} of {} bytes were transferred", moved, bytes);
     return in(Status(fail(writing ? ErrorCode::io : ErrorCode::corrupt, cause,
@@ -168,7 +181,7 @@ class MpiFile {
       for_each_run(variable.shape, block.box, [&](const Run& run) {
         for (std::uint64_t at = 0; status && at < run.length * size; at += largest_transfer) {
           const std::uint64_t position = base + run.in_array * size + at;
-          status = move(static_cast<MPI_Offset>(position), block.data + run.in_box * size + at,
+          status = move(position, block.data + run.in_box * size + at,
                         std::min(largest_transfer, run.length * size - at), false);
         }
         return status.has_value();
@@ -191,7 +204,7 @@ class MpiFile {
       });
     }
     const std::uint64_t position = base + run.in_array * size;
-    return move(static_cast<MPI_Offset>(position), data, run.length * size, true);
+    return move(position, data, run.length * size, true);
   }
 
   template <class Block>

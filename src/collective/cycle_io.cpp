@@ -1,8 +1,9 @@
 #include "collective/cycle_io.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
+
+#include "core/copy.hpp"
 
 namespace weir::collective {
 
@@ -163,7 +164,7 @@ Status CycleIo::write_sorted(const Window& window) {
   for (std::size_t s = 0; s < window.parts.size(); ++s) {
     Locator locator(window.runs);
     window.for_each_piece(s, [&](const Piece& piece, const std::byte* memory) {
-      std::memcpy(buffer + locator.position(piece.offset), memory, piece.length);
+      copy_bytes(buffer + locator.position(piece.offset), memory, piece.length);
     });
   }
   std::vector<FileIo::Piece> pieces;
@@ -188,7 +189,7 @@ Status CycleIo::read_sorted(const Window& window) {
   for (std::size_t s = 0; s < window.parts.size(); ++s) {
     Locator locator(runs);
     window.for_each_piece(s, [&](const Piece& piece, std::byte* memory) {
-      std::memcpy(memory, buffer + locator.position(piece.offset), piece.length);
+      copy_bytes(memory, buffer + locator.position(piece.offset), piece.length);
     });
   }
   return {};

@@ -9,6 +9,8 @@
 #include <climits>
 #include <cstring>
 
+#include "core/copy.hpp"
+
 namespace weir::collective {
 
 namespace {
@@ -109,8 +111,11 @@ Status FileIo::flush() {
   const bool writing = direction_ == Direction::write;
   while (at < batch_end_) {
     const auto count = static_cast<int>(batch_.size() - first);
-    const ssize_t done = writing ? ::pwritev(descriptor_, &batch_[first], count, static_cast<off_t>(at))
-                                 : ::preadv(descriptor_, &batch_[first], count, static_cast<off_t>(at));
+    const iovec& part = batch_[first];
+    const ssize_t done = count > 1 ? (writing ? ::pwritev(descriptor_, &part, count, static_cast<off_t>(at))
+                                              : ::preadv(descriptor_, &part, count, static_cast<off_t>(at)))
+                         : writing ? pwrite_clear(descriptor_, part.iov_base, part.iov_len, at)
+                                   : pread_clear(descriptor_, part.iov_base, part.iov_len, at);
     ++requests_;
     if (done < 0) {
       if (errno == EINTR) continue;

@@ -1,7 +1,8 @@
 #include "collective/memory_stream.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "core/copy.hpp"
 
 namespace weir::collective {
 
@@ -27,14 +28,14 @@ void walk(aggregation::Cursor cursor, std::uint64_t length, const Visit& visit) 
 
 void MemoryStream::copy_out(std::uint64_t position, std::uint64_t length, std::byte* into) const {
   walk(index_.at(position), length, [&](const std::byte* memory, std::uint64_t bytes) {
-    std::memcpy(into, memory, bytes);
+    copy_bytes(into, memory, bytes);
     into += bytes;
   });
 }
 
 void MemoryStream::copy_in(std::uint64_t position, std::uint64_t length, const std::byte* from) const {
   walk(index_.at(position), length, [&](std::byte* memory, std::uint64_t bytes) {
-    std::memcpy(memory, from, bytes);
+    copy_bytes(memory, from, bytes);
     from += bytes;
   });
 }

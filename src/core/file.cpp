@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "core/copy.hpp"
+
 namespace weir {
 
 namespace fs = std::filesystem;
@@ -61,7 +63,7 @@ Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offs
 
 Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offset, const fs::path& path) {
   static const PwriteFunction system_call = [](int f, const void* d, std::size_t n, off_t o) {
-    return ::pwrite(f, d, n, o);
+    return pwrite_clear(f, d, n, static_cast<std::uint64_t>(o));
   };
   return write_at(fd, data, size, offset, path, system_call);
 }
@@ -69,7 +71,7 @@ Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offs
 Status read_at(int fd, void* data, std::uint64_t size, std::uint64_t offset, const fs::path& path) {
   auto* at = static_cast<std::byte*>(data);
   while (size > 0) {
-    const ssize_t got = ::pread(fd, at, size, static_cast<off_t>(offset));
+    const ssize_t got = pread_clear(fd, at, size, offset);
     if (got < 0) {
       if (errno == EINTR) continue;
       return fail_errno(errno, fmt::format("read {} bytes at {}", size, offset), path.string());

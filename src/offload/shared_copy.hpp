@@ -7,10 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <thread>
 
-#include "offload/streaming_copy.hpp"
+#include "core/copy.hpp"
 
 namespace weir::offload {
 
@@ -32,7 +31,7 @@ class SharedCopy {
       if (bytes_ >= large) {
         streaming_copy(to_ + at, from_ + at, size);
       } else {
-        std::memcpy(to_ + at, from_ + at, size);
+        copy_bytes(to_ + at, from_ + at, size);
       }
       copied_.fetch_add(size, std::memory_order_release);
       any = true;

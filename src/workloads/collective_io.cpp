@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <climits>
@@ -184,9 +185,21 @@ std::uint64_t NodeTraffic::sent() const {
 }
 
 Status read_directly(const std::string& path, const IoProgram& program, std::byte* memory) {
+  // Not read_at(), which knows better than system calls alone.
   return directly(path, O_RDONLY, program, memory,
                   [](int fd, std::byte* data, std::uint64_t size, std::uint64_t offset,
-                     const std::string& name) { return read_at(fd, data, size, offset, name); });
+                     const std::string& name) -> Status {
+                    while (size > 0) {
+                      const ssize_t got = ::pread(fd, data, size, static_cast<off_t>(offset));
+                      if (got < 0 && errno == EINTR) continue;
+                      if (got < 0) return fail_errno(errno, "read", name);
+                      if (got == 0) return fail(ErrorCode::corrupt, "the file ends too early");
+                      data += got;
+                      size -= static_cast<std::uint64_t>(got);
+                      offset += static_cast<std::uint64_t>(got);
+                    }
+                    return {};
+                  });
 }
 
 Status write_directly(const std::string& path, const IoProgram& program, const std::byte* memory) {

@@ -20,7 +20,6 @@
 #include "offload/progress.hpp"
 #include "offload/region.hpp"
 #include "offload/shared_copy.hpp"
-#include "offload/streaming_copy.hpp"
 #include "offload/warm_up.hpp"
 
 namespace weir::offload {
@@ -364,23 +363,6 @@ TEST(MergedBlocks, RandomTilingsAreWrittenOnceEach) {
     }
     const MergedBlocks merged(blocks.blocks, 4);
     ASSERT_EQ(blocks.written(merged), blocks.wanted()) << "turn " << turn;
-  }
-}
-
-TEST(StreamingCopy, CopiesAllOfItAndNothingElse) {
-  std::vector<std::byte> from(1000);
-  std::mt19937 random(5);
-  for (auto& byte : from) byte = static_cast<std::byte>(random());
-  for (const std::size_t bytes : {0U, 1U, 15U, 63U, 64U, 65U, 127U, 128U, 200U, 777U}) {
-    for (std::size_t at = 0; at < 130; at += 7) {
-      for (std::size_t source = 0; source < 20; source += 3) {
-        std::vector<std::byte> to(1000, std::byte{42});
-        streaming_copy(to.data() + at, from.data() + source, bytes);
-        std::vector<std::byte> expected(1000, std::byte{42});
-        std::copy_n(from.data() + source, bytes, expected.data() + at);
-        ASSERT_TRUE(to == expected) << bytes << " bytes from " << source << " to " << at;
-      }
-    }
   }
 }
 
