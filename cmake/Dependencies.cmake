@@ -122,3 +122,6 @@ if(WEIR_SANITIZE)
     -fno-sanitize-recover=all)
   target_link_options(weir_build_flags INTERFACE -fsanitize=${WEIR_SANITIZE})
 endif()
+if(WEIR_FUZZ)
+  target_compile_options(weir_build_flags INTERFACE -fsanitize=fuzzer-no-link)  # so that the fuzzer sees where it got to
+endif()

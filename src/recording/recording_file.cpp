@@ -208,7 +208,7 @@ Result<Loaded> put_together(const Index& index, std::string_view parts) {
     const Part* part;
     std::vector<std::int64_t> words() const {
       std::vector<std::int64_t> copy(part->words);  // the file's own may stand anywhere in memory
-      std::memcpy(copy.data(), bytes.data(), bytes.size());
+      if (!copy.empty()) std::memcpy(copy.data(), bytes.data(), bytes.size());
       return copy;
     }
     std::string_view bytes;
