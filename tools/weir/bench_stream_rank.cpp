@@ -40,7 +40,9 @@ class StreamMeasure {
         elements_(job.common.at("elements").get<std::uint64_t>()),
         arrays_(session, elements_),
         writer_cores_(cores_of_server(workloads::rank_in(session.compute()))),
-        turns_(workloads::slowest(writer_cores_.empty() ? 1 : 0, session.compute()) > 0 ? 1 : 4) {}
+        turns_(workloads::slowest(writer_cores_.empty() ? 1 : 0, session.compute()) > 0
+                   ? 1
+                   : job.common.at("turns").get<int>()) {}
 
   BenchSample measure(const BenchJob::Case& one) {
     const StreamSettings settings{.elements = elements_,
@@ -174,8 +176,7 @@ class StreamMeasure {
   std::uint64_t elements_;
   StreamArrays arrays_;
   std::vector<int> writer_cores_;
-  // A few percent are asked for on machines where a tenth of a second differs from the next by more: the
-  // sides take turns. Where nobody writes beside the program there is nothing to be told apart so closely.
+  // Where nobody writes beside the program there is nothing to be told apart closely: once is enough.
   int turns_;
   bool warm_ = false;
 };
