@@ -1,6 +1,6 @@
 // Copies that know what memory and processors are like.
 //
-// The trap: some processors (seen on AMD EPYC 7003) take 4 to 25 times as long for `rep movsb` when its
+// The trap: some processors (seen on AMD EPYC 7003) take several times as long for `rep movsb` when its
 // target lies 1 to 31 bytes behind its source within a page. That is how the kernel copies what is read, and
 // how memcpy copies some KiB and more. malloc puts large arrays 16 bytes behind the beginning of a page, so a
 // program that reads a file from its beginning meets the trap on every page. What is here goes another way
