@@ -1,7 +1,7 @@
 // Weir against the storage libraries it uses, called directly with the same data; and the cost of checksums.
 //
 //     mpirun -n 2 build/bench/backends_bench [--mib 64] [--steps 4] [--rounds 11] [--folder DIR] [--fsync]
-//     [--backend NAME] [--direct-agrees] [--times] [--json]
+//     [--backend NAME] [--times] [--json]
 //
 // Each round runs all sides once, in turn, so that what else the machine does hits them alike. Reported: the
 // median over rounds of time(direct) / time(Weir) (1 = as fast), with quartiles, and of time(Weir) /
@@ -15,18 +15,20 @@
 // of plain files (the seal of ADIOS2's folders), and after each write and read one agreement of all ranks on
 // how it went. The buffer is the same for all (see Buffer).
 //
-// So there are two columns for reading. "read alone": Weir with `independent = true`, where each rank looks
-// at its own errors, as it does on the direct side. "read": as Weir reads unless told otherwise, with the
-// promise that all ranks learn of a failure in the same call, which the direct side does not give. With
-// --direct-agrees the direct side gives it too, by one reduction after each step.
+// That agreement makes every rank wait for the slowest in each step, whoever asks for it. So the direct side
+// runs twice: as above ("alone"), and with one reduction after each step, by which its ranks too learn of a
+// failure in the same call ("agreed"). Weir writes with agreement, and is shown against both; it reads with
+// agreement against the direct side that agrees, and with `independent = true` against the one that does not.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -113,7 +115,6 @@ struct Settings {
   bool fsync = false;
   bool json = false;
   bool times = false;
-  bool direct_agrees = false;
 };
 
 std::vector<Direct> directs() {
@@ -177,13 +178,41 @@ Spread spread_of(std::vector<double> values) {
   return {at(0.25), at(0.5), at(0.75)};
 }
 
+// What is timed; each a file of its own, or a reading of one.
+enum Side {
+  direct_write,
+  agreed_write,  // direct, with a reduction after each step
+  weir_write,
+  checked_write,  // Weir with checksums
+  direct_read,
+  agreed_read,
+  weir_read_alone,
+  weir_read,
+  sides
+};
+constexpr std::array<const char*, sides> side_names = {
+    "direct_write", "agreed_write", "weir_write",      "checked_write",
+    "direct_read",  "agreed_read",  "weir_read_alone", "weir_read"};
+
+// The comparisons: of which two sides, the first divided by the second.
+struct Ratio {
+  const char* name;  // in JSON
+  const char* title;
+  Side over, under;
+};
+constexpr std::array<Ratio, 6> ratios = {{
+    {"write_vs_direct", "write", direct_write, weir_write},
+    {"write_vs_agreed", "write, agreed", agreed_write, weir_write},
+    {"read_alone_vs_direct", "read alone", direct_read, weir_read_alone},
+    {"read_vs_agreed", "read, agreed", agreed_read, weir_read},
+    {"read_vs_direct", "read : alone", direct_read, weir_read},
+    {"checksums_vs_none", "checksums on : off", weir_write, checked_write},
+}};
+
 struct Row {
   std::string backend;
-  Spread write, read, read_alone, checksum;  // ratios
-  struct {
-    double direct_write = 0, weir_write = 0, weir_checked = 0, direct_read = 0, weir_read = 0,
-           weir_read_alone = 0;
-  } seconds;  // medians
+  std::array<Spread, ratios.size()> compared;
+  std::array<double, sides> seconds{};  // medians
 };
 
 void remove_file(const Work& work, int rank) {
@@ -226,131 +255,101 @@ Row compare(Session& session, const Direct& direct, const Settings& settings, in
   work.rows = rows_each * static_cast<std::uint64_t>(ranks);
   work.first = rows_each * static_cast<std::uint64_t>(rank);
   work.count = rows_each;
-  work.agrees = settings.direct_agrees;
   const Buffer buffer(work.count * work.columns);
   work.data = buffer.elements();
   std::fill(work.data.begin(), work.data.end(), 1.5);
   const std::string base = settings.folder + "/weir-bench-";
 
-  std::vector<double> write_ratio, read_ratio, read_alone_ratio, checksum_ratio;
-  std::vector<double> direct_writes, weir_writes, weir_checkeds, direct_reads, weir_reads, weir_reads_alone;
+  std::array<std::vector<double>, ratios.size()> compared;
+  std::array<std::vector<double>, sides> taken;
   for (int round = -1; round < settings.rounds; ++round) {  // the first one warms up and does not count
-    double direct_write = 0, direct_read = 0, weir_write = 0, weir_read = 0, weir_read_alone = 0;
-    double weir_checked = 0;
-    const auto direct_side = [&] {
+    std::array<double, sides> now{};
+    const auto direct_side = [&](bool agrees) {
       work.path = base + "direct";
-      direct_write = seconds(work.comm, [&] {
+      work.agrees = agrees;
+      now[agrees ? agreed_write : direct_write] = seconds(work.comm, [&] {
         direct.write(work);
         if (settings.fsync) need(sync_tree(work.path).has_value(), "fsync");
       });
       // Twice, as Weir's side does.
-      direct_read = seconds(work.comm, [&] { direct.read(work); });
-      direct_read = (direct_read + seconds(work.comm, [&] { direct.read(work); })) / 2;
+      double& read = now[agrees ? agreed_read : direct_read];
+      read = seconds(work.comm, [&] { direct.read(work); });
+      read = (read + seconds(work.comm, [&] { direct.read(work); })) / 2;
       remove_file(work, rank);
     };
     const auto weir_side = [&] {
       work.path = base + "weir";
-      weir_write =
+      now[weir_write] =
           seconds(work.comm, [&] { write_weir(session, work, direct.backend, false, settings.fsync); });
-      const auto read = [&](bool independent) {
-        return seconds(work.comm, [&] { read_weir(session, work, direct.backend, independent); });
-      };
-      // Neither always follows the write.
-      const bool alone_first = round % 2 == 0;
-      (alone_first ? weir_read_alone : weir_read) = read(alone_first);
-      (alone_first ? weir_read : weir_read_alone) = read(!alone_first);
+      const bool alone_first = round % 2 == 0;  // neither always follows the write
+      for (const bool alone : {alone_first, !alone_first}) {
+        now[alone ? weir_read_alone : weir_read] =
+            seconds(work.comm, [&] { read_weir(session, work, direct.backend, alone); });
+      }
       remove_file(work, rank);
     };
     const auto checked_side = [&] {
       work.path = base + "checked";
-      weir_checked =
+      now[checked_write] =
           seconds(work.comm, [&] { write_weir(session, work, direct.backend, true, settings.fsync); });
       remove_file(work, rank);
     };
-    // Every order comes up equally often: whoever follows another finds the page cache in another state.
-    switch ((round + 3) % 3) {
-      case 0:
-        direct_side(), weir_side(), checked_side();
-        break;
-      case 1:
-        weir_side(), checked_side(), direct_side();
-        break;
-      default:
-        checked_side(), direct_side(), weir_side();
-        break;
-    }
+    const std::array<std::function<void()>, 4> turns = {[&] { direct_side(false); }, weir_side,
+                                                        [&] { direct_side(true); }, checked_side};
+    // Each comes first equally often: whoever follows another finds the page cache in another state.
+    for (std::size_t i = 0; i < turns.size(); ++i)
+      turns[(i + static_cast<std::size_t>(round + 1)) % turns.size()]();
     if (round < 0) continue;
-    write_ratio.push_back(direct_write / weir_write);
-    read_ratio.push_back(direct_read / weir_read);
-    read_alone_ratio.push_back(direct_read / weir_read_alone);
-    checksum_ratio.push_back(weir_write / weir_checked);
-    direct_writes.push_back(direct_write);
-    weir_writes.push_back(weir_write);
-    weir_checkeds.push_back(weir_checked);
-    direct_reads.push_back(direct_read);
-    weir_reads.push_back(weir_read);
-    weir_reads_alone.push_back(weir_read_alone);
+    for (std::size_t i = 0; i < ratios.size(); ++i)
+      compared[i].push_back(now[ratios[i].over] / now[ratios[i].under]);
+    for (std::size_t i = 0; i < sides; ++i) taken[i].push_back(now[i]);
   }
-  return {.backend = direct.backend,
-          .write = spread_of(write_ratio),
-          .read = spread_of(read_ratio),
-          .read_alone = spread_of(read_alone_ratio),
-          .checksum = spread_of(checksum_ratio),
-          .seconds = {.direct_write = spread_of(direct_writes).median,
-                      .weir_write = spread_of(weir_writes).median,
-                      .weir_checked = spread_of(weir_checkeds).median,
-                      .direct_read = spread_of(direct_reads).median,
-                      .weir_read = spread_of(weir_reads).median,
-                      .weir_read_alone = spread_of(weir_reads_alone).median}};
+  Row row{.backend = direct.backend, .compared = {}};
+  for (std::size_t i = 0; i < ratios.size(); ++i) row.compared[i] = spread_of(compared[i]);
+  for (std::size_t i = 0; i < sides; ++i) row.seconds[i] = spread_of(taken[i]).median;
+  return row;
+}
+
+void print_json(const std::vector<Row>& rows, const Settings& settings, int ranks) {
+  Json json = {{"ranks", ranks},
+               {"bytes_per_block", settings.bytes},
+               {"steps", settings.steps},
+               {"fsync", settings.fsync},
+               {"rounds", settings.rounds}};
+  for (const Row& row : rows) {
+    Json backend = {{"backend", row.backend}};
+    for (std::size_t i = 0; i < ratios.size(); ++i) {
+      const Spread& spread = row.compared[i];
+      backend[ratios[i].name] = {{"median", spread.median}, {"quartiles", {spread.low, spread.high}}};
+    }
+    for (std::size_t i = 0; i < sides; ++i) backend["seconds"][side_names[i]] = row.seconds[i];
+    json["backends"].push_back(std::move(backend));
+  }
+  fmt::print("{}\n", json.dump(2));
 }
 
 void print(const std::vector<Row>& rows, const Settings& settings, int ranks) {
-  const auto json_of = [](const Spread& s) {
-    return Json{{"median", s.median}, {"quartiles", {s.low, s.high}}};
-  };
-  if (settings.json) {
-    Json json = {
-        {"ranks", ranks},          {"bytes_per_block", settings.bytes},       {"steps", settings.steps},
-        {"fsync", settings.fsync}, {"direct_agrees", settings.direct_agrees}, {"rounds", settings.rounds}};
-    for (const Row& row : rows) {
-      json["backends"].push_back({{"backend", row.backend},
-                                  {"write_vs_direct", json_of(row.write)},
-                                  {"read_vs_direct", json_of(row.read)},
-                                  {"read_alone_vs_direct", json_of(row.read_alone)},
-                                  {"checksums_vs_none", json_of(row.checksum)},
-                                  {"seconds",
-                                   {{"direct_write", row.seconds.direct_write},
-                                    {"weir_write", row.seconds.weir_write},
-                                    {"weir_checked", row.seconds.weir_checked},
-                                    {"direct_read", row.seconds.direct_read},
-                                    {"weir_read", row.seconds.weir_read},
-                                    {"weir_read_alone", row.seconds.weir_read_alone}}}});
-    }
-    fmt::print("{}\n", json.dump(2));
-    return;
-  }
   fmt::print(
-      "{} ranks, blocks of {}, {} steps, {} rounds{}{}; medians [quartiles], 1 = as fast, larger is "
-      "better\n\n",
-      ranks, format_bytes(settings.bytes), settings.steps, settings.rounds, settings.fsync ? ", to disk" : "",
-      settings.direct_agrees ? ", the direct side agrees" : "");
-  fmt::print("{:<12} {:>20} {:>20} {:>20} {:>20}\n", "Weir : direct", "write", "read alone", "read",
-             "checksums on : off");
-  const auto text = [](const Spread& s) {
-    return fmt::format("{:.2f} [{:.2f} {:.2f}]", s.median, s.low, s.high);
-  };
-  for (const Row& row : rows)
-    fmt::print("{:<13} {:>19} {:>20} {:>20} {:>20}\n", row.backend, text(row.write), text(row.read_alone),
-               text(row.read), text(row.checksum));
-  if (!settings.times) return;
-  fmt::print("\n{:<12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "ms", "direct write", "Weir write",
-             "checksums", "direct read", "read alone", "Weir read");
+      "{} ranks, blocks of {}, {} steps, {} rounds{}; medians [quartiles], 1 = as fast, larger is better\n\n",
+      ranks, format_bytes(settings.bytes), settings.steps, settings.rounds,
+      settings.fsync ? ", to disk" : "");
+  fmt::print("{:<13}", "Weir : direct");
+  for (const Ratio& ratio : ratios) fmt::print(" {:>18}", ratio.title);
+  fmt::print("\n");
   for (const Row& row : rows) {
-    const auto& s = row.seconds;
-    fmt::print("{:<12} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f}\n", row.backend,
-               1e3 * s.direct_write, 1e3 * s.weir_write, 1e3 * s.weir_checked, 1e3 * s.direct_read,
-               1e3 * s.weir_read_alone, 1e3 * s.weir_read);
+    fmt::print("{:<13}", row.backend);
+    for (const Spread& s : row.compared)
+      fmt::print(" {:>18}", fmt::format("{:.2f} [{:.2f} {:.2f}]", s.median, s.low, s.high));
+    fmt::print("\n");
   }
+  if (!settings.times) return;
+  fmt::print("\n{:<13}", "ms");
+  for (const char* name : side_names) fmt::print(" {:>15}", name);
+  for (const Row& row : rows) {
+    fmt::print("\n{:<13}", row.backend);
+    for (const double seconds : row.seconds) fmt::print(" {:>15.2f}", 1e3 * seconds);
+  }
+  fmt::print("\n");
 }
 
 Settings parse(int argc, char** argv) {
@@ -373,8 +372,6 @@ Settings parse(int argc, char** argv) {
       settings.only = value();
     } else if (option == "--fsync") {
       settings.fsync = true;
-    } else if (option == "--direct-agrees") {
-      settings.direct_agrees = true;
     } else if (option == "--times") {
       settings.times = true;
     } else if (option == "--json") {
@@ -398,7 +395,7 @@ int run(int argc, char** argv) {
     if (!settings.only.empty() && settings.only != direct.backend) continue;
     rows.push_back(compare(session, direct, settings, rank, ranks));
   }
-  if (rank == 0) print(rows, settings, ranks);
+  if (rank == 0) (settings.json ? print_json : print)(rows, settings, ranks);
   return 0;
 }
 

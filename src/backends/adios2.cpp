@@ -26,7 +26,7 @@ Option aggregators() {
   return {.name = "aggregators",
           .kind = Option::Kind::integer,
           .fallback = "0",
-          .help = "data files, each shared by as many ranks; 0: one per node",
+          .help = "data files, each shared by as many ranks; 0: four per node",
           .least = 0,
           .most = 1'000'000};
 }

@@ -1,5 +1,4 @@
-// BP4 and BP5 folders as files: which one it is, whether it is whole. ADIOS2 trusts what it reads: a cut file
-// makes it wait or crash, so everything it will follow is checked first.
+// BP4 and BP5 folders as files: which one it is, whether it is whole.
 #pragma once
 
 #include <filesystem>

@@ -33,7 +33,7 @@ class Adios2Input final : public Input {
   }
 
   Status load();                            // fills the lists; throws what ADIOS2 throws
-  Status check_data_size(const fs::path&);  // of a folder that Weir did not seal; likewise
+  Status check_data_size(const fs::path&);  // of a BP5 folder that Weir did not seal; likewise
 
   const std::vector<Variable>& variables() const override { return variables_; }
   const std::vector<Attribute>& attributes() const override { return attributes_; }
@@ -44,7 +44,8 @@ class Adios2Input final : public Input {
   Status add_noted(const Variable& variable);
   void add_foreign(const std::string& name);
   std::vector<std::size_t> steps_of(const std::string& name, Type type, std::size_t count);
-  void get(Source& source, const Variable& variable, const Place& place, const TargetBlock& block);
+  void get(Source& source, const Variable& variable, const Place& place, const TargetBlock& block,
+           adios2::Mode mode);
 
   Format format_;
   fs::path path_;
@@ -147,8 +148,8 @@ Status Adios2Input::load() {
   return {};
 }
 
-// The least that the blocks in the index need, against what there is. ADIOS2 waits for ever for data beyond
-// the end of a file.
+// The least that the blocks in the index need, against what there is: the index of BP5 does not tell where
+// they end, and ADIOS2 waits 45 seconds for data beyond the end of a file.
 Status Adios2Input::check_data_size(const fs::path& path) {
   std::uint64_t needed = 0;
   for (std::size_t i = 0; i < variables_.size(); ++i) {
@@ -170,8 +171,8 @@ Status Adios2Input::check_data_size(const fs::path& path) {
               "the file is truncated");
 }
 
-void Adios2Input::get(Source& source, const Variable& variable, const Place& place,
-                      const TargetBlock& block) {
+void Adios2Input::get(Source& source, const Variable& variable, const Place& place, const TargetBlock& block,
+                      adios2::Mode mode) {
   const std::size_t size = size_of(variable.type);
   const std::optional<std::size_t> step = source.steps.at(place.slot);
   // ADIOS2 leaves elements alone that are in no block. Which files have such elements is known only of Weir's
@@ -189,10 +190,8 @@ void Adios2Input::get(Source& source, const Variable& variable, const Place& pla
   for (const Box& piece : hdf5 ? split(block.box, hdf5_piece / size) : std::vector<Box>{block.box}) {
     source.handle.SetSelection(
         {{piece.offset.begin(), piece.offset.end()}, {piece.count.begin(), piece.count.end()}});
-    // The HDF5 engine remembers only the last selection of a variable.
     library_.engine().Get(source.handle,
-                          static_cast<void*>(block.data + position_of(piece, block.box) * size),
-                          hdf5 ? adios2::Mode::Sync : adios2::Mode::Deferred);
+                          static_cast<void*>(block.data + position_of(piece, block.box) * size), mode);
   }
 }
 
@@ -205,10 +204,13 @@ Status Adios2Input::read(const Place& place, std::span<const TargetBlock> blocks
                 fmt::format("variable '{}' has {} steps", variable.name, source.steps.size()));
   }
   broken_ = guarded(format_, fmt::format("read variable '{}'", variable.name), path_, [&] {
+    // Several are asked for together; but the HDF5 engine remembers only the last selection of a variable.
+    const bool together = format_ != Format::hdf5 && blocks.size() > 1;
     for (const TargetBlock& block : blocks) {
-      if (!block.box.empty()) get(source, variable, place, block);
+      if (!block.box.empty())
+        get(source, variable, place, block, together ? adios2::Mode::Deferred : adios2::Mode::Sync);
     }
-    if (format_ != Format::hdf5) library_.engine().PerformGets();
+    if (together) library_.engine().PerformGets();
   });
   return broken_;
 }
@@ -247,7 +249,7 @@ Result<std::unique_ptr<Input>> open(Format format, const FileSpec& spec) {
     if (format == Format::bp5) library.engine().PerformGets();
     input = std::make_unique<Adios2Input>(format, spec.path, std::move(library));
     loaded = input->load();
-    if (loaded && !hdf5 && origin == Origin::foreign) loaded = input->check_data_size(spec.path);
+    if (loaded && format == Format::bp5 && origin == Origin::foreign) loaded = input->check_data_size(spec.path);
   });
   if (status) status = in(std::move(loaded), "open", spec.path.string());
   if (!status) return tl::make_unexpected(as_corrupt(std::move(status).error()));

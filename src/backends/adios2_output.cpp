@@ -23,6 +23,9 @@ constexpr std::int64_t direct_from = 256 << 10;
 // Bytes of metadata that a step may add to a file besides its data, for every rank; only to notice a full
 // disk in time.
 constexpr std::int64_t metadata_room = 8 << 10;
+// Data files of a node, unless told otherwise: one keeps the ranks of a node waiting for each other, as many
+// as ranks would be too many for a parallel file system.
+constexpr std::int64_t files_per_node = 4;
 // HDF5 hands each piece to MPI-IO, where counts beyond 2^31 bytes are not safe in every MPI.
 constexpr std::uint64_t hdf5_piece = std::uint64_t{1} << 30;
 
@@ -374,13 +377,21 @@ Status prepare(Format format, const fs::path& path) {
   return file.close(probe);
 }
 
-void configure(Format format, const Options& options, adios2::IO& io) {
+// COLLECTIVE.
+std::int64_t data_files(const FileSpec& spec) {
+  if (const std::int64_t asked = spec.options.integer("aggregators"); asked > 0) return asked;
+  const std::int64_t on_fullest_node = spec.comm.max(spec.comm.ranks_on_node());
+  const std::int64_t ranks_per_file = (on_fullest_node + files_per_node - 1) / files_per_node;
+  return (spec.comm.size() + ranks_per_file - 1) / ranks_per_file;
+}
+
+void configure(Format format, const Options& options, std::int64_t aggregators, adios2::IO& io) {
   if (format == Format::hdf5) {
     io.SetParameter("H5CollectiveMPIO", options.text("transfer") == "collective" ? "yes" : "no");
     return;
   }
   io.SetParameter("AsyncOpen", "false");  // failures belong to create()
-  io.SetParameter("NumAggregators", std::to_string(options.integer("aggregators")));
+  io.SetParameter("NumAggregators", std::to_string(aggregators));
   io.SetParameter("StatsLevel", options.flag("stats") ? "1" : "0");
   if (format == Format::bp4) {
     io.SetParameter("Profile", "off");
@@ -401,10 +412,11 @@ Result<std::unique_ptr<Output>> create(Format format, const FileSpec& spec) {
   WEIR_TRY(mpi::agree(spec.comm, spec.comm.rank() == 0 ? prepare(format, spec.path) : Status()));
   const std::int64_t budget =
       spec.comm.max(spec.comm.rank() == 0 ? static_cast<std::int64_t>(free_space(spec.path) / 2) : 0);
+  const std::int64_t aggregators = format == Format::hdf5 ? 0 : data_files(spec);
   std::optional<Library> library;
   Status status = guarded(format, "create", spec.path, [&] {
     library.emplace(format, spec.comm);
-    configure(format, spec.options, library->io());
+    configure(format, spec.options, aggregators, library->io());
     library->open(spec.path, adios2::Mode::Write);
   });
   if (!status) {

@@ -312,6 +312,36 @@ TEST_P(Adios2, TruncatedFilesAreCorrupt) {
   }
 }
 
+// However much is missing: the file is refused, or all of it can be read. (ADIOS2 waits for ever for data
+// behind the end of a BP4 file, and 45 seconds in BP5.)
+TEST_P(Adios2, CutDataOfOtherProgramsIsNeverWaitedFor) {
+  if (GetParam().engine != "BP4") GTEST_SKIP() << "BP4 only";
+  const fs::path path = folder_ / "foreign";
+  write_with_adios2("BP4", path);
+  MPI_Barrier(test::world());
+  int refused = 0;
+  int read = 0;
+  for (std::uintmax_t size = fs::file_size(path / "data.0"); size > 0; size -= std::min(size, size / 40 + 9)) {
+    MPI_Barrier(test::world());
+    if (world_rank() == 0) fs::resize_file(path / "data.0", size);
+    MPI_Barrier(test::world());
+    auto opened = mpi::agree(comm_, entry_->open(spec(path)));
+    if (!opened) {
+      EXPECT_EQ(opened.error().code, ErrorCode::corrupt) << opened.error().message();
+      ++refused;
+      continue;
+    }
+    Input& input = **opened;
+    for (std::uint64_t step = 0; step < 3; ++step)
+      EXPECT_EQ(read_whole(input, id_of(input, "T"), step), expected(static_cast<int>(step)));
+    EXPECT_EQ(read_whole(input, id_of(input, "rare"), 1), expected(2));
+    ok(input.close());
+    ++read;
+  }
+  EXPECT_GT(read, 0);
+  EXPECT_GT(refused, 20);
+}
+
 TEST_P(Adios2, DamagedMetadataOfItsOwnFilesIsNoticed) {
   if (!is_folder()) GTEST_SKIP() << "only folders carry checksums of their metadata";
   const fs::path path = folder_ / "run";
@@ -351,6 +381,28 @@ TEST_P(Adios2, AFolderOfSomethingElseIsLeftAlone) {
   const auto created = entry_->create(spec(path));
   EXPECT_FALSE(created);
   EXPECT_TRUE(fs::exists(path / "thesis.txt"));
+}
+
+// A node has four data files, or one for each rank where there are fewer; asked for, any number.
+TEST_P(Adios2, RanksOfANodeShareFourDataFiles) {
+  if (!is_folder()) GTEST_SKIP() << "one file";
+  const auto data_files = [&](const OptionMap& options) {
+    const fs::path path = folder_.path() / fmt::format("files{}", options.size());
+    auto output = entry_->create(spec(path, options));
+    if (!ok(output)) return 0;
+    ok((*output)->define({.name = "T", .type = Type::float64, .shape = shape}));
+    ok((*output)->reserve(0, 0, 0));
+    std::vector<double> memory;
+    ok((*output)->write({0, 0}, my_rows(memory, 1)));
+    ok((*output)->close());
+    comm_.barrier();
+    int found = 0;
+    for (const auto& entry : fs::directory_iterator(path))
+      found += entry.path().filename().string().starts_with("data.") ? 1 : 0;
+    return found;
+  };
+  EXPECT_EQ(data_files({}), std::min(world_size(), 4));
+  EXPECT_EQ(data_files({{"aggregators", "1"}}), 1);
 }
 
 TEST_P(Adios2, CompressionThatIsNotThereIsRefused) {
