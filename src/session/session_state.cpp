@@ -388,7 +388,7 @@ void State::end_with_mpi() {
       fmt::print(stderr, "weir: {}\n", ended.error().message());
       std::fflush(stderr);
       // Something is lost, and nobody is left to be told but whoever looks at the job's status.
-      mpi::end_job();
+      mpi::end_job_once(self->comm_);
     }
     return MPI_SUCCESS;
   };

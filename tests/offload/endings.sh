@@ -27,7 +27,9 @@ run() {
   code=$?
   [ $((SECONDS - begin)) -lt 30 ] || complain 'did not end within 30 s'
   case $wanted in
-    fails) [ "$code" != 0 ] || complain 'status 0' ;;
+    fails)
+      [ "$code" != 0 ] || complain 'status 0'
+      if [ "$left" = clean ] && [ "$code" -ge 128 ]; then complain "the launcher crashed: status $code"; fi ;;
     succeeds) [ "$code" = 0 ] || complain "status $code" ;;
   esac
   grep -qiE -- "$pattern" <<< "$output" || complain "does not say '$pattern'"
