@@ -150,12 +150,6 @@ void end_job() {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-void end_job_once(const Comm& comm) {
-  constexpr std::chrono::seconds launchers_need(5);
-  if (comm.rank() != 0) std::this_thread::sleep_for(launchers_need);
-  end_job();
-}
-
 Result<double> patience_of_environment() {
   const char* text = std::getenv("WEIR_TIMEOUT");
   if (text == nullptr || *text == '\0') return default_patience;

@@ -92,11 +92,6 @@ void take_leave(const Comm& comm, const Failure& failure);
 // given one, MPICH waits for its ranks.
 void end_job();
 
-// The same where all ranks of `comm` may come to it at once: the first does it, another waits for that, and
-// does it only if it lives on. (The launcher of Open MPI 4 crashes or hangs when two ranks that are in
-// MPI_Finalize end the job at the same time.)
-void end_job_once(const Comm& comm);
-
 // How long a rank that failed waits for the others, in seconds: WEIR_TIMEOUT, from 1 s to 10 years, default
 // 60 s.
 Result<double> patience_of_environment();

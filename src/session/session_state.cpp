@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -375,6 +376,20 @@ Summary State::summary() const {
   return mine;
 }
 
+namespace {
+
+// Whatever the program returns, the status of its process will be 1. By MPI_Abort within MPI_Finalize, half of
+// the jobs would make the launcher of Open MPI 4 crash or hang.
+void fail_at_exit() {
+  std::atexit([] {
+    std::cout.flush();
+    std::fflush(nullptr);
+    std::_Exit(1);
+  });
+}
+
+}  // namespace
+
 // A program that finalises MPI without ending its session would leave the servers waiting, and itself with
 // them.
 void State::end_with_mpi() {
@@ -388,7 +403,7 @@ void State::end_with_mpi() {
       fmt::print(stderr, "weir: {}\n", ended.error().message());
       std::fflush(stderr);
       // Something is lost, and nobody is left to be told but whoever looks at the job's status.
-      mpi::end_job_once(self->comm_);
+      fail_at_exit();
     }
     return MPI_SUCCESS;
   };
