@@ -46,7 +46,8 @@ class Worker {
 };
 
 // Whether a second thread of each of so many processes on this node would have a processor of its own. A
-// process that is bound to some of the processors is taken to have those for itself.
+// process that is bound to some of the processors is taken to have those for itself; where the launcher says
+// that it is the only one of its job here, the others are free, and of_process() runs there if it may.
 bool has_processor_to_spare(int processes);
 
 // A value computed by a worker while its owner does something else, or by the owner himself if the worker has
