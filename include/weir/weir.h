@@ -28,6 +28,13 @@
 #define WEIR_C_API
 #endif
 
+/* In C any number may stand in an enumeration; in C++ only where it has a type. */
+#ifdef __cplusplus
+#define WEIR_C_ENUM(name) enum name : int
+#else
+#define WEIR_C_ENUM(name) enum name
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,7 +51,7 @@ typedef enum weir_status {
   WEIR_NO_MEMORY = 8
 } weir_status;
 
-typedef enum weir_type {
+typedef WEIR_C_ENUM(weir_type) {
   WEIR_INT8 = 0,
   WEIR_INT16 = 1,
   WEIR_INT32 = 2,
@@ -83,7 +90,7 @@ typedef struct weir_session_options {
   { NULL, NULL, 0, 0, 0 }
 
 /* When a write of a file may return. */
-typedef enum weir_policy {
+typedef WEIR_C_ENUM(weir_policy) {
   WEIR_AUTOMATIC = 0,    /* as the session does it */
   WEIR_SYNCHRONOUS = 1,  /* when the data is in the file: the compute ranks write it themselves */
   WEIR_ASYNCHRONOUS = 2, /* at once */

@@ -70,7 +70,7 @@ static void empty(void) {
 /* The size changes from write to write and differs between ranks; one name is written again, shorter, and was
  * there before, longer: no stale tails. */
 static void sizes(void) {
-  double* a = new_array(4 * SIZE);
+  double* a = new_array(4 * SIZE + (size_t)rank);
   MPI_Request request;
   if (rank == 0) {
     FILE* old = fopen("again.dat", "wb");
