@@ -17,7 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view seal_name = "weir.json";
-constexpr std::size_t version_byte = 37;
 
 Result<std::uint64_t> size_of_file(const fs::path& path) {
   std::error_code error;
@@ -106,8 +105,7 @@ int folder_version(const fs::path& path) {
   std::array<char, header_size> header{};
   const auto file = open_file(path / "md.idx", O_RDONLY);
   if (!file || !read_at(file->get(), header.data(), header.size(), 0, path / "md.idx")) return 0;
-  if (std::string_view(header.data(), header.size()).starts_with("ADIOS-BP v")) return header[version_byte];
-  return 0;
+  return version_in({header.data(), header.size()});
 }
 
 Status seal_folder(const fs::path& path) {

@@ -236,11 +236,15 @@ void DataNeeded::need(std::uint64_t file, std::uint64_t end) {
   known = std::max(known, end);
 }
 
+int version_in(std::string_view header) {
+  return header.size() >= header_size && header.starts_with("ADIOS-BP v") ? header[version_byte] : 0;
+}
+
 Status check_header(std::string_view index, int version) {
-  if (index.size() < header_size || !index.starts_with("ADIOS-BP v"))
-    return damaged("md.idx is not an index of ADIOS2");
+  const int stated = version_in(index);
+  if (stated == 0) return damaged("md.idx is not an index of ADIOS2");
   if (index[36] != 0) return fail(ErrorCode::unsupported, "the file was written on a big-endian machine");
-  if (index[version_byte] != version) return damaged(fmt::format("md.idx is not of BP version {}", version));
+  if (stated != version) return damaged(fmt::format("md.idx is not of BP version {}", version));
   const char active = index[version == 4 ? 38 : 39];
   if (active != 0) {
     return fail(

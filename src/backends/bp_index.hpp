@@ -13,6 +13,9 @@ namespace weir::backends::bp {
 
 inline constexpr std::size_t header_size = 64;  // of every file of a folder
 
+// The BP version that the header of md.idx states; 0: it is none of ADIOS2.
+int version_in(std::string_view header);
+
 // What the data files must hold.
 struct DataNeeded {
   std::map<std::uint64_t, std::uint64_t> ends;  // by the number N of data.N, the least size in bytes

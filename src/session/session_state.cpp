@@ -378,8 +378,8 @@ Summary State::summary() const {
 
 namespace {
 
-// Whatever the program returns, the status of its process will be 1. By MPI_Abort within MPI_Finalize, half of
-// the jobs would make the launcher of Open MPI 4 crash or hang.
+// Whatever the program returns, the status of its process will be 1. MPI_Abort within MPI_Finalize often makes
+// the launcher of Open MPI 4 crash or hang.
 void fail_at_exit() {
   std::atexit([] {
     std::cout.flush();
