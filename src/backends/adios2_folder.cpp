@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstring>
@@ -60,8 +61,7 @@ Status check_data(const fs::path& path, const DataNeeded& needed) {
   for (const auto& [number, end] : needed.ends) {
     const fs::path file = path / fmt::format("data.{}", number);
     WEIR_ASSIGN(const std::uint64_t size, size_of_file(file));
-    if (size < end)
-      return damaged(fmt::format("{} has {} bytes of {}", file.filename().string(), size, end));
+    if (size < end) return damaged(fmt::format("{} has {} bytes of {}", file.filename().string(), size, end));
   }
   if (needed.all_known) return {};
   std::error_code error;
@@ -75,7 +75,11 @@ Status check_data(const fs::path& path, const DataNeeded& needed) {
 
 // By the seal: nullopt when there is none, or when the files have grown since (ADIOS2 can append).
 Result<std::optional<Origin>> check_seal(const fs::path& path) {
-  if (!fs::exists(path / seal_name)) return std::nullopt;
+  std::error_code error;
+  if (!fs::exists(path / seal_name, error)) {
+    if (error) return fail_errno(error.value(), "open", (path / seal_name).string());
+    return std::nullopt;
+  }
   WEIR_ASSIGN(const Json json, load_json(path / seal_name));
   WEIR_ASSIGN(const JsonObject all, JsonObject::of(json, "seal"));
   WEIR_ASSIGN(const Json* files, all.array("files"));
@@ -108,6 +112,20 @@ int folder_version(const fs::path& path) {
   return version_in({header.data(), header.size()});
 }
 
+Result<HeldFolder> HeldFolder::open(const fs::path& path) {
+  HeldFolder folder;
+  WEIR_ASSIGN(folder.descriptor_, open_file(path, O_PATH | O_CLOEXEC));
+  struct stat status {};
+  if (::fstat(folder.descriptor_.get(), &status) != 0) return fail_errno(errno, "open", path.string());
+  if (!S_ISDIR(status.st_mode)) return damaged("an ADIOS2 BP file is a folder, this is not");
+  folder.number_ = static_cast<std::int64_t>(status.st_ino);
+  return folder;
+}
+
+fs::path HeldFolder::path() const {
+  return fmt::format("/proc/self/fd/{}", descriptor_.get());
+}
+
 Status seal_folder(const fs::path& path) {
   Json files = Json::array();
   std::error_code error;
@@ -131,9 +149,6 @@ Status seal_folder(const fs::path& path) {
 }
 
 Result<Origin> check_folder(const fs::path& path, int version) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return fail_errno(error ? error.value() : ENOENT, "open", path.string());
-  if (!fs::is_directory(path, error)) return damaged("an ADIOS2 BP file is a folder, this is not");
   Result<std::optional<Origin>> sealed = check_seal(path);
   if (!sealed) {
     if (sealed.error().code == ErrorCode::corrupt) return tl::make_unexpected(sealed.error());

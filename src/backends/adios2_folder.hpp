@@ -3,12 +3,26 @@
 
 #include <filesystem>
 
-#include "core/error.hpp"
+#include "core/file.hpp"
 
 namespace weir::backends::bp {
 
 // The BP version that md.idx of the folder states, 0 if this is no BP folder. LOCAL.
 int folder_version(const std::filesystem::path& path);
+
+// A folder that was found under its name once, and stays the same one: whatever becomes of the name, or of
+// the working folder. ADIOS2 looks for a data file when it first reads from it.
+class HeldFolder {
+ public:
+  HeldFolder() = default;
+  static Result<HeldFolder> open(const std::filesystem::path& path);  // LOCAL
+  std::filesystem::path path() const;                                 // of this process
+  std::int64_t number() const { return number_; }                     // of the folder in its file system
+
+ private:
+  Descriptor descriptor_;
+  std::int64_t number_ = 0;
+};
 
 // Writes weir.json into the folder: the sizes of its files, and checksums of the metadata. ADIOS2 does not
 // look at it. LOCAL.

@@ -24,16 +24,19 @@ struct Source {
 
 class Adios2Input final : public Input {
  public:
-  Adios2Input(Format format, fs::path path, Library library)
-      : format_(format), path_(std::move(path)), library_(std::move(library)) {}
-  // HDF5 was opened by this rank alone; the communicators of a BP engine are freed by all ranks or not at
-  // all.
+  Adios2Input(Format format, const FileSpec& spec, HeldFolder folder, Library library)
+      : format_(format),
+        path_(spec.path),
+        alone_(format == Format::hdf5 || spec.comm.size() == 1),
+        folder_(std::move(folder)),
+        library_(std::move(library)) {}
+  // The communicators of a BP engine are freed by all ranks or not at all.
   ~Adios2Input() override {
-    if (!closed_ && format_ != Format::hdf5) library_.abandon();
+    if (!closed_ && !alone_) library_.abandon();
   }
 
-  Status load();                            // fills the lists; throws what ADIOS2 throws
-  Status check_data_size(const fs::path&);  // of a BP5 folder that Weir did not seal; likewise
+  Status load();             // fills the lists; throws what ADIOS2 throws
+  Status check_data_size();  // of a BP5 folder that Weir did not seal; likewise
 
   const std::vector<Variable>& variables() const override { return variables_; }
   const std::vector<Attribute>& attributes() const override { return attributes_; }
@@ -44,11 +47,14 @@ class Adios2Input final : public Input {
   Status add_noted(const Variable& variable);
   void add_foreign(const std::string& name);
   std::vector<std::size_t> steps_of(const std::string& name, Type type, std::size_t count);
+  Status in_terms_of_path(Failure failure) const;
   void get(Source& source, const Variable& variable, const Place& place, const TargetBlock& block,
            adios2::Mode mode);
 
   Format format_;
   fs::path path_;
+  bool alone_;         // no other rank has a part in what ADIOS2 does
+  HeldFolder folder_;  // BP
   Library library_;
   std::vector<Variable> variables_;
   std::vector<Attribute> attributes_;
@@ -150,7 +156,7 @@ Status Adios2Input::load() {
 
 // The least that the blocks in the index need, against what there is: the index of BP5 does not tell where
 // they end, and ADIOS2 waits 45 seconds for data beyond the end of a file.
-Status Adios2Input::check_data_size(const fs::path& path) {
+Status Adios2Input::check_data_size() {
   std::uint64_t needed = 0;
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     if (sources_[i].single_value || !sources_[i].handle) continue;
@@ -162,7 +168,8 @@ Status Adios2Input::check_data_size(const fs::path& path) {
   }
   std::uint64_t there = 0;
   std::error_code error;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(folder_.path(), error), end; !error && entry != end;
+       entry.increment(error)) {
     if (entry->path().filename().string().starts_with("data.")) there += entry->file_size(error);
   }
   if (needed <= there) return {};
@@ -212,7 +219,20 @@ Status Adios2Input::read(const Place& place, std::span<const TargetBlock> blocks
     }
     if (together) library_.engine().PerformGets();
   });
+  if (!broken_) broken_ = in_terms_of_path(broken_.error());
   return broken_;
+}
+
+// What ADIOS2 says of the folder, in terms of the name that the program gave.
+Status Adios2Input::in_terms_of_path(Failure failure) const {
+  const std::string held = folder_.path().string();
+  const std::size_t at = failure.cause.find(held);
+  if (format_ == Format::hdf5 || at == std::string::npos) return tl::make_unexpected(std::move(failure));
+  failure.cause.replace(at, held.size(), path_.string());
+  std::error_code error;
+  if (!fs::exists(folder_.path() / "md.idx", error))
+    failure.advice = "the file was removed, or replaced by another, since it was opened";
+  return tl::make_unexpected(std::move(failure));
 }
 
 Status Adios2Input::close() {
@@ -227,6 +247,14 @@ Failure as_corrupt(Failure failure) {
   return failure;
 }
 
+// COLLECTIVE. The same folder on every rank.
+Result<HeldFolder> hold(const FileSpec& spec) {
+  WEIR_ASSIGN(HeldFolder folder, mpi::agree(spec.comm, HeldFolder::open(spec.path)));
+  const bool same = spec.comm.max(folder.number()) == spec.comm.min(folder.number());
+  if (!same) return fail(ErrorCode::io, "the file was replaced while it was opened", "open it again");
+  return folder;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Input>> open(Format format, const FileSpec& spec) {
@@ -234,9 +262,14 @@ Result<std::unique_ptr<Input>> open(Format format, const FileSpec& spec) {
   // reads the index for all.
   const bool hdf5 = format == Format::hdf5;
   Origin origin = Origin::foreign;
+  HeldFolder folder;
+  fs::path path = spec.path;
   if (!hdf5) {
+    WEIR_ASSIGN(folder, in(hold(spec), "open", spec.path.string()));
+    path = folder.path();
     Result<Origin> checked = Origin::foreign;
-    if (spec.comm.rank() == 0) checked = check_folder(spec.path, format == Format::bp4 ? 4 : 5);
+    if (spec.comm.rank() == 0)
+      checked = weir::guarded([&] { return check_folder(path, format == Format::bp4 ? 4 : 5); });
     WEIR_ASSIGN(origin, in(mpi::agree(spec.comm, std::move(checked)), "open", spec.path.string()));
     origin = spec.comm.max(origin == Origin::weir ? 1 : 0) == 1 ? Origin::weir : Origin::foreign;
   }
@@ -244,12 +277,12 @@ Result<std::unique_ptr<Input>> open(Format format, const FileSpec& spec) {
   Status loaded;
   Status status = guarded(format, "open", spec.path, [&] {
     Library library(format, hdf5 ? mpi::Comm::serial() : spec.comm);
-    library.open(spec.path, adios2::Mode::ReadRandomAccess);
+    library.open(path, adios2::Mode::ReadRandomAccess);
     // The first PerformGets of BP5 asks all ranks whether the writer is still active; here they are together.
     if (format == Format::bp5) library.engine().PerformGets();
-    input = std::make_unique<Adios2Input>(format, spec.path, std::move(library));
+    input = std::make_unique<Adios2Input>(format, spec, std::move(folder), std::move(library));
     loaded = input->load();
-    if (loaded && format == Format::bp5 && origin == Origin::foreign) loaded = input->check_data_size(spec.path);
+    if (loaded && format == Format::bp5 && origin == Origin::foreign) loaded = input->check_data_size();
   });
   if (status) status = in(std::move(loaded), "open", spec.path.string());
   if (!status) return tl::make_unexpected(as_corrupt(std::move(status).error()));

@@ -47,6 +47,11 @@ struct Defined {
   }
 };
 
+// A process by itself has HDF5 write without MPI.
+bool transfers_collectively(const FileSpec& spec) {
+  return spec.options.text("transfer") == "collective" && spec.comm.size() > 1;
+}
+
 class Adios2Output final : public Output {
  public:
   Adios2Output(Format format, const FileSpec& spec, Library library, std::int64_t budget)
@@ -56,7 +61,7 @@ class Adios2Output final : public Output {
         options_(spec.options),
         library_(std::move(library)),
         budget_(budget) {
-    collective_transfer_ = format == Format::hdf5 && options_.text("transfer") == "collective";
+    collective_transfer_ = format == Format::hdf5 && transfers_collectively(spec);
     compressed_ = format != Format::hdf5 && options_.text("compression") != "none";
     if (format == Format::hdf5 && comm_.rank() == 0 && wants_early_blocks(options_))
       blocks_ = EarlyBlocks::beside(path_);
@@ -133,9 +138,8 @@ Status Adios2Output::define(const Variable& variable) {
       defined.handle =
           library_.io().DefineVariable(to_adios2(variable.type), variable.name, shape, nothing, nothing);
       if (!compressed_) return;
-      const std::string& method = options_.text("compression");
-      const std::string level = std::to_string(options_.integer("level"));
-      defined.handle.AddOperation(method, {{method == "blosc" ? "clevel" : "blockSize100k", level}});
+      defined.handle.AddOperation(options_.text("compression"),
+                                  {{"clevel", std::to_string(options_.integer("level"))}});
     }));
   }
   variables_.push_back(std::move(defined));
@@ -385,9 +389,10 @@ std::int64_t data_files(const FileSpec& spec) {
   return (spec.comm.size() + ranks_per_file - 1) / ranks_per_file;
 }
 
-void configure(Format format, const Options& options, std::int64_t aggregators, adios2::IO& io) {
+void configure(Format format, const FileSpec& spec, std::int64_t aggregators, adios2::IO& io) {
+  const Options& options = spec.options;
   if (format == Format::hdf5) {
-    io.SetParameter("H5CollectiveMPIO", options.text("transfer") == "collective" ? "yes" : "no");
+    io.SetParameter("H5CollectiveMPIO", transfers_collectively(spec) ? "yes" : "no");
     return;
   }
   io.SetParameter("AsyncOpen", "false");  // failures belong to create()
@@ -416,7 +421,7 @@ Result<std::unique_ptr<Output>> create(Format format, const FileSpec& spec) {
   std::optional<Library> library;
   Status status = guarded(format, "create", spec.path, [&] {
     library.emplace(format, spec.comm);
-    configure(format, spec.options, aggregators, library->io());
+    configure(format, spec, aggregators, library->io());
     library->open(spec.path, adios2::Mode::Write);
   });
   if (!status) {

@@ -186,7 +186,7 @@ Result<std::unique_ptr<Input>> open(const FileSpec& spec) {
 
 bool recognises(const fs::path& path) {
   std::error_code error;
-  return fs::is_regular_file(path, error) && fs::is_regular_file(sidecar_of(path), error);
+  return fs::is_regular_file(path, error) && fs::is_regular_file(find_sidecar(path), error);
 }
 
 }  // namespace

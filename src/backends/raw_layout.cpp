@@ -87,6 +87,12 @@ fs::path sidecar_of(const fs::path& path) {
   return path.string() + std::string(sidecar_suffix);
 }
 
+fs::path find_sidecar(const fs::path& path) {
+  std::error_code error;
+  const fs::path beside = sidecar_of(path);
+  return fs::exists(beside, error) ? beside : sidecar_of(follow_links(path));
+}
+
 void RawLayout::define(const Variable& variable) {
   variables_.push_back(variable);
   variables_.back().slots = 0;
@@ -187,7 +193,7 @@ Status RawLayout::check() const {
 }
 
 Result<RawLayout> load_layout(const FileSpec& spec) {
-  const fs::path sidecar = sidecar_of(spec.path);
+  const fs::path sidecar = find_sidecar(spec.path);
   std::string text;
   const Status read = [&]() -> Status {
     if (spec.comm.rank() != 0) return {};

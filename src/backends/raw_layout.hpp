@@ -10,6 +10,8 @@ namespace weir::backends {
 
 inline constexpr std::string_view sidecar_suffix = ".json";
 std::filesystem::path sidecar_of(const std::filesystem::path& path);
+// The one to read: that of a file behind a link is beside the file.
+std::filesystem::path find_sidecar(const std::filesystem::path& path);
 
 class RawLayout {
  public:

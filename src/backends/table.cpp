@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -9,6 +11,7 @@
 #include "backends/memory.hpp"
 #include "backends/null.hpp"
 #include "backends/raw.hpp"
+#include "core/file.hpp"
 
 namespace weir::backends {
 
@@ -52,6 +55,13 @@ Result<const Entry*> choose_for_writing(const fs::path& path) {
 Result<const Entry*> choose_for_reading(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return fail_errno(error ? error.value() : ENOENT, "open", path.string());
+  // A file that cannot be read is not one that nobody knows. Others than files and folders are not opened: a
+  // pipe would wait for its other end.
+  if (fs::is_regular_file(path, error) || fs::is_directory(path, error)) {
+    WEIR_TRY(open_file(path, O_RDONLY));
+    if (fs::is_directory(path, error) && ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
+      return fail_errno(errno, "open", path.string());
+  }
   for (const Entry& entry : table()) {
     if (entry.recognises != nullptr && entry.recognises(path)) return find(entry.name);
   }

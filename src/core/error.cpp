@@ -40,7 +40,7 @@ std::string advice_for(int error) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return "choose a folder that you may write to";
+      return "ask for the right to do that, or choose another folder";
     case ENOENT:
       return "check the path; folders are not created";
     case EISDIR:

@@ -152,6 +152,16 @@ Status sync_path(const fs::path& path) {
   return {};
 }
 
+fs::path follow_links(fs::path path) {
+  constexpr int most_links = 40;
+  std::error_code error;
+  for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i) {
+    const fs::path next = fs::read_symlink(path, error);
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
+}
+
 Status sync_tree(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
@@ -185,9 +195,12 @@ Status rename_path(const fs::path& from, const fs::path& to) {
       return fail_errno(error, "rename to", to.string());
     }
   }
+  // The new content has its name: that something of the old one is left over is no failure.
   std::error_code error;
   fs::remove_all(old, error);
-  if (error) return fail_errno(error.value(), "remove", old);
+  if (error)
+    fmt::print(stderr, "weir: {}: what was there before is left in {}: {}\n", to.string(), old,
+               error.message());
   return {};
 }
 

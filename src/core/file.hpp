@@ -53,6 +53,10 @@ Status write_text_atomically(const std::filesystem::path& path, std::string_view
 // told.
 std::uint64_t free_space(const std::filesystem::path& path);
 
+// Where the link points, or the links one after another do; there need not be a file. Users link to scratch
+// file systems.
+std::filesystem::path follow_links(std::filesystem::path path);
+
 Status sync_path(const std::filesystem::path& path);  // a file's or a folder's data and metadata
 Status sync_tree(const std::filesystem::path& path);  // the file, or everything below the folder
 Status rename_path(const std::filesystem::path& from,

@@ -30,22 +30,10 @@ std::string format_number(std::complex<T> value) {
 
 template <class T>
 bool parse_number(const char*& text, T& value) {
-  if constexpr (std::is_integral_v<T>) {
-    const auto [stop, error] = std::from_chars(text, text + std::strlen(text), value);
-    text = stop;
-    return error == std::errc{};
-  } else {
-    char* end = nullptr;
-    errno = 0;
-    if constexpr (std::is_same_v<T, float>) value = std::strtof(text, &end);
-    if constexpr (std::is_same_v<T, double>) value = std::strtod(text, &end);
-    if constexpr (std::is_same_v<T, long double>) value = std::strtold(text, &end);
-    // Subnormal results set ERANGE too; only an overflow has the wrong value.
-    const bool overflow = errno == ERANGE && (value > 1 || value < -1);
-    const bool good = end != text && !overflow;
-    text = end;
-    return good;
-  }
+  // Not strtod(): its decimal point is that of the program's locale.
+  const auto [stop, error] = std::from_chars(text, text + std::strlen(text), value);
+  text = stop;
+  return error == std::errc{};
 }
 
 template <class T>

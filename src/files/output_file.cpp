@@ -73,10 +73,11 @@ Result<const backends::Entry*> backend_for(const std::string& path, const Create
 }
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, const std::string& path,
-                                                       const CreateOptions& options) {
+                                                       const CreateOptions& options, const Status& mine) {
   const backends::Entry* entry = nullptr;
   Options parsed;
   const Status prepared = [&]() -> Status {
+    WEIR_TRY(mine);
     WEIR_ASSIGN(entry, backend_for(path, options, !comm.is_serial()));
     WEIR_ASSIGN(parsed,
                 parse_options(fmt::format("backend '{}'", entry->name), entry->options, options.options));
@@ -100,6 +101,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, co
                   tl::make_unexpected(publication.in_terms_of_path(output.error()))),
               "create");
   }
+  if (comm.rank() == 0) publication.keep_mode();
   return std::unique_ptr<OutputFile>(
       new OutputFile(comm, options, *entry, std::move(publication), std::move(*output)));
 }

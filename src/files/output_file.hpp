@@ -43,7 +43,7 @@ struct OwnedBox {
 class OutputFile {
  public:
   static Result<std::unique_ptr<OutputFile>> create(const mpi::Comm& comm, const std::string& path,
-                                                    const CreateOptions& options);
+                                                    const CreateOptions& options, const Status& mine = {});
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // LOCAL: gives the file up unless it was closed

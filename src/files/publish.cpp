@@ -1,5 +1,6 @@
 #include "files/publish.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -31,17 +32,6 @@ std::string random_letters() {
   return letters;
 }
 
-// Users link to scratch file systems: the file goes where the link points, and the link stays.
-fs::path follow_links(fs::path path) {
-  constexpr int most_links = 40;
-  std::error_code error;
-  for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i) {
-    const fs::path next = fs::read_symlink(path, error);
-    path = next.is_absolute() ? next : path.parent_path() / next;
-  }
-  return path;
-}
-
 // Beside the target, so that a rename suffices; shortened where the name of a companion would become too
 // long.
 fs::path temporary_for(const fs::path& target) {
@@ -50,10 +40,31 @@ fs::path temporary_for(const fs::path& target) {
   return target.parent_path() / (name.substr(0, longest_stem) + ".partial." + random_letters());
 }
 
-// Only a folder that this kind of backend made may be replaced: never somebody's own folder that happens to
-// have the name.
-bool is_replaceable_folder(const fs::path& path, const backends::Entry& entry) {
-  return entry.makes_folder && entry.recognises != nullptr && entry.recognises(path);
+// Only a folder that a backend made may be replaced: never somebody's own folder that happens to have the
+// name.
+bool is_replaceable_folder(const fs::path& path) {
+  const auto made_it = [&](const backends::Entry& entry) {
+    return entry.makes_folder && entry.recognises != nullptr && entry.recognises(path);
+  };
+  return std::any_of(backends::table().begin(), backends::table().end(), made_it);
+}
+
+// Found out at the end, it would be too late: what was there before would be replaced by half of a file.
+Status check_name_length(const fs::path& path, const backends::Entry& entry) {
+  const long longest = ::pathconf(path.parent_path().c_str(), _PC_NAME_MAX);
+  std::size_t length = path.filename().string().size();
+  for (const std::string_view suffix : entry.companions)
+    length = std::max(length, path.filename().string().size() + suffix.size());
+  if (longest < 0 || length <= static_cast<std::size_t>(longest)) return {};
+  return fail_errno(ENAMETOOLONG, "create", "");
+}
+
+// rename(2) would replace a file that nobody may write to.
+Status check_may_replace(const fs::path& path, bool is_folder) {
+  if (::faccessat(AT_FDCWD, path.c_str(), is_folder ? R_OK | W_OK | X_OK : W_OK, AT_EACCESS) == 0) return {};
+  Failure failure = fail_errno(errno, "replace", "").value();
+  failure.advice = "make it writable (chmod u+w), or choose another name";
+  return tl::make_unexpected(std::move(failure));
 }
 
 // A companion that Weir wrote says so near its beginning.
@@ -87,11 +98,15 @@ Status check_target(const fs::path& path, const backends::Entry& entry) {
   const fs::file_status status = fs::status(folder, error);
   if (!fs::exists(status)) return fail_errno(ENOENT, "create in folder " + folder.string(), "");
   if (!fs::is_directory(status)) return fail_errno(ENOTDIR, "create", "");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
     return fail_errno(errno, "create in folder " + folder.string(), "");
   const fs::file_status target = fs::status(path, error);
-  if (fs::is_directory(target) && !is_replaceable_folder(path, entry))
-    return fail_errno(EISDIR, "create", "");
+  WEIR_TRY(check_name_length(path, entry));
+  if (fs::is_directory(target) && !(entry.makes_folder && is_replaceable_folder(path))) {
+    if (!entry.makes_folder) return fail_errno(EISDIR, "create", "");
+    return fail(ErrorCode::io, "a folder of that name is there, and is not an ADIOS2 file",
+                "move it away or choose another name");
+  }
   if (entry.makes_folder && fs::exists(target) && !fs::is_directory(target)) {
     return fail(ErrorCode::io,
                 fmt::format("a file of that name is there, and backend '{}' makes a folder", entry.name),
@@ -100,7 +115,25 @@ Status check_target(const fs::path& path, const backends::Entry& entry) {
   if (fs::exists(target) && !fs::is_directory(target) && !fs::is_regular_file(target)) {
     return fail(ErrorCode::invalid_argument, "neither a file nor absent: a device, socket or pipe");
   }
+  if (fs::exists(target)) WEIR_TRY(check_may_replace(path, fs::is_directory(target)));
   return check_companions(path, entry);
+}
+
+std::optional<mode_t> mode_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return status.st_mode & 07777U;
+}
+
+// Files that are removed but still open somewhere go on taking their space.
+void empty_files_in(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
+      empty_files_in(entry->path());
+  } else if (fs::is_regular_file(fs::symlink_status(path, error))) {
+    fs::resize_file(path, 0, error);
+  }
 }
 
 }  // namespace
@@ -154,12 +187,25 @@ void Publication::remove_foreign_companions() const {
   }
 }
 
+// What was private stays so, while it is written too.
+void Publication::keep_mode() const {
+  if (!entry_->stores_files) return;
+  if (const auto old = mode_of(target_)) {
+    const mode_t needed = entry_->makes_folder ? S_IRWXU : S_IRUSR | S_IWUSR;
+    ::chmod(temporary_.c_str(), *old | needed);
+  }
+}
+
 Status Publication::rename_all() const {
-  struct stat old {};
-  if (::stat(target_.c_str(), &old) == 0 && S_ISREG(old.st_mode))
-    ::chmod(temporary_.c_str(), old.st_mode & 07777U);
-  WEIR_TRY(rename_path(temporary_, target_));
+  for (const std::string& part : parts()) {
+    if (const auto old = mode_of(target_.string() + part))
+      ::chmod((temporary_.string() + part).c_str(), *old);
+  }
+  // Whoever comes between finds no companion, never one that speaks of other data.
   std::error_code error;
+  for (const std::string_view companion : entry_->companions)
+    fs::remove(target_.string() + std::string(companion), error);
+  WEIR_TRY(rename_path(temporary_, target_));
   for (const std::string_view companion : entry_->companions) {
     const std::string from = temporary_.string() + std::string(companion);
     if (fs::exists(from, error)) WEIR_TRY(rename_path(from, target_.string() + std::string(companion)));
@@ -193,7 +239,10 @@ Status Publication::finish(const mpi::Comm& comm, bool fsync) const {
 void Publication::discard() const {
   if (!entry_->stores_files) return;
   std::error_code error;
-  for (const std::string& part : parts()) fs::remove_all(temporary_.string() + part, error);
+  for (const std::string& part : parts()) {
+    empty_files_in(temporary_.string() + part);
+    fs::remove_all(temporary_.string() + part, error);
+  }
 }
 
 Failure Publication::in_terms_of_path(Failure failure) const {

@@ -16,6 +16,8 @@ class Publication {
   const std::string& path() const { return path_; }  // as the program gave it
   const std::filesystem::path& temporary() const { return temporary_; }
 
+  // LOCAL, called on one rank: lets those read what is being made who may read what it will replace.
+  void keep_mode() const;
   // LOCAL. Returns when what this process has written so far is on disk.
   Status sync() const;
   // COLLECTIVE. Waits for the disk if asked, then renames.

@@ -50,7 +50,8 @@ Report OwnThread::report() {
 Status OwnThread::perform(const Operation& operation) {
   if (operation.kind == Operation::Kind::create) {
     OpenFile& open = files_[operation.file];
-    auto file = files::OutputFile::create(comm_, operation.path, operation.options);
+    const Status mine = operation.unseen ? Status(tl::make_unexpected(*operation.unseen)) : Status();
+    auto file = files::OutputFile::create(comm_, operation.path, operation.options, mine);
     if (!file) {
       open.failed = file.error();
       return tl::make_unexpected(file.error());

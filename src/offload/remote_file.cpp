@@ -27,6 +27,25 @@ RemoteFile::RemoteFile(Conduit& conduit, Arrays& arrays, std::uint64_t number, c
   submit(std::move(create));
 }
 
+Failure RemoteFile::refuse(Conduit& conduit, std::uint64_t number, const std::string& path,
+                           const Failure& failure) {
+  const auto say = [&](Operation::Kind kind) {
+    Operation refusal;
+    refusal.kind = kind;
+    refusal.file = number;
+    refusal.path = path;
+    refusal.unseen = failure;
+    refusal.progress = std::make_shared<Progress>();
+    auto progress = refusal.progress;
+    conduit.submit(std::move(refusal));
+    return progress;
+  };
+  const auto creating = say(Operation::Kind::create);
+  say(Operation::Kind::close);
+  creating->wait_done();
+  return creating->failed() ? creating->status().error() : failure;
+}
+
 Status RemoteFile::check_open() const {
   if (!open_) return fail(ErrorCode::state, "the file is closed");
   return {};

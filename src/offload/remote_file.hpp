@@ -19,6 +19,11 @@ class RemoteFile {
   RemoteFile(Conduit& conduit, Arrays& arrays, std::uint64_t number, const std::string& path,
              const files::CreateOptions& options, const backends::Entry& entry, std::uint32_t most_in_flight);
 
+  // Instead of a RemoteFile, where this rank knows that it cannot have one: the others are told, and nothing
+  // more is said of the file. Waits for what they all get to hear.
+  static Failure refuse(Conduit& conduit, std::uint64_t number, const std::string& path,
+                        const Failure& failure);
+
   // All return at once, but for write() when there are too many on their way. A request that cannot be right
   // is handed on too, as a failure: all ranks learn of it.
   std::shared_ptr<Progress> write(const files::WriteRequest& request, int rank);

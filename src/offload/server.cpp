@@ -283,12 +283,14 @@ Status Server::compare_requests() const {
   return {};
 }
 
-// Of a file that is closed later, nobody else knows that something was refused.
+// Of a file that is closed later, nobody else knows that something was refused. One that was refused itself
+// is known from now on as one that failed: ranks that did not hear of it yet go on using it.
 void Server::note_refused(const Failure& failure) {
   for (const Link& link : links_) {
     if (link.queue.empty()) continue;
-    if (const auto found = files_.find(link.queue.front().operation.file); found != files_.end())
-      remember(found->second, failure);
+    const Operation& operation = link.queue.front().operation;
+    if (operation.kind == Operation::Kind::create || files_.contains(operation.file))
+      remember(files_[operation.file], failure);
   }
 }
 

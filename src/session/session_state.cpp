@@ -238,7 +238,7 @@ void State::apply_plan(const std::string& path, bool by_servers, files::CreateOp
 Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileOptions& options) {
   files::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync,
                               /*fsync_writes=*/false};
-  WEIR_TRY(in(apply_fsync_of_environment(wanted), "create", path));
+  Status mine = apply_fsync_of_environment(wanted);
   if (wanted.backend.empty() && !plan_.backend.name.empty()) {
     wanted.backend = plan_.backend.name;
     // What the program says about its backend's options holds; the plan fills in the rest.
@@ -250,20 +250,22 @@ Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileO
   if (!conduit_ || options.policy == Policy::synchronous) {
     Result<std::unique_ptr<files::OutputFile>> file = tl::make_unexpected(Failure{});
     const Timed timed(meter_.storing_seconds);
-    run_where_files_are([&] { file = files::OutputFile::create(file_comm_, path, wanted); });
+    run_where_files_are([&] { file = files::OutputFile::create(file_comm_, path, wanted, mine); });
     if (!file) return tl::make_unexpected(file.error());
     return std::make_unique<DirectSink>(std::move(*file), *this);
   }
-  if (options.policy == Policy::throttled && options.in_flight == 0) {
-    return in(Result<std::unique_ptr<Sink>>(
-                  fail(ErrorCode::invalid_argument, "in_flight is 0", "make it 1 or more")),
-              "create", path);
+  if (mine && options.policy == Policy::throttled && options.in_flight == 0)
+    mine = fail(ErrorCode::invalid_argument, "in_flight is 0", "make it 1 or more");
+  auto entry = files::backend_for(path, wanted, !comm_.is_serial());
+  if (!mine) entry = tl::make_unexpected(mine.error());
+  entry = in(std::move(entry), "create", path);
+  const std::uint64_t number = next_file_++;
+  if (!entry) {
+    entry.error().rank = comm_.rank();
+    return tl::make_unexpected(offload::RemoteFile::refuse(*conduit_, number, path, entry.error()));
   }
-  WEIR_ASSIGN(const backends::Entry* entry,
-              in(files::backend_for(path, wanted, !comm_.is_serial()), "create", path));
   const std::uint32_t most = options.policy == Policy::throttled ? options.in_flight : 0;
-  auto file =
-      std::make_unique<offload::RemoteFile>(*conduit_, *arrays_, next_file_++, path, wanted, *entry, most);
+  auto file = std::make_unique<offload::RemoteFile>(*conduit_, *arrays_, number, path, wanted, **entry, most);
   return std::make_unique<OffloadSink>(std::move(file), comm_.rank());
 }
 
@@ -378,8 +380,8 @@ Summary State::summary() const {
 
 namespace {
 
-// Whatever the program returns, the status of its process will be 1. MPI_Abort within MPI_Finalize often makes
-// the launcher of Open MPI 4 crash or hang.
+// Whatever the program returns, the status of its process will be 1. MPI_Abort within MPI_Finalize often
+// makes the launcher of Open MPI 4 crash or hang.
 void fail_at_exit() {
   std::atexit([] {
     std::cout.flush();

@@ -94,7 +94,8 @@ struct File::Impl {
   std::shared_ptr<session::State> session;
   std::unique_ptr<session::Sink> sink;
   std::vector<std::shared_ptr<offload::Progress>>
-      writes;  // that may have failed without the program being told
+      writes;                                   // that may have failed without the program being told
+  int exceptions = std::uncaught_exceptions();  // an emergency file is made while one is on its way
 
   // REQUIRES: all writes are done.
   std::optional<Failure> unseen() const {
@@ -133,7 +134,7 @@ struct File::Impl {
   void leave_scope() noexcept {
     if (!sink || !sink->is_open()) return;
     try {
-      if (std::uncaught_exceptions() > 0 || session->ended() ||
+      if (std::uncaught_exceptions() > exceptions || session->ended() ||
           (!session->comm().is_serial() && !session::mpi_is_running())) {
         fmt::print(
             stderr,
@@ -340,6 +341,7 @@ void Reader::close() {
 
 struct Session::Impl {
   std::shared_ptr<session::State> state;
+  int exceptions = std::uncaught_exceptions();  // a session may begin while one is on its way
 };
 
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -362,7 +364,9 @@ Session::~Session() {
   const session::State& state = *impl_->state;
   try {
     // After an exception the other ranks may never come to the end.
-    if (std::uncaught_exceptions() > 0 || (!state.comm().is_serial() && !session::mpi_is_running())) return;
+    if (std::uncaught_exceptions() > impl_->exceptions ||
+        (!state.comm().is_serial() && !session::mpi_is_running()))
+      return;
     if (const Status ended = impl_->state->end(); !ended)
       fmt::print(stderr, "weir: {}\n", ended.error().message());
   } catch (const std::exception& error) {

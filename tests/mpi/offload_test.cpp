@@ -364,6 +364,26 @@ TEST_F(Offload, AMissingFolderIsToldWhereItIsAskedFor) {
   expect_file(path_, shape, 3);
 }
 
+// The others hear of it when they wait or close; the next file has nothing to do with it.
+TEST_F(Offload, AFileThatOneRankCannotCreate) {
+  for (int round = 0; round < 3; ++round) {
+    const bool wrong = rank_ == size_ - 1 && round < 2;
+    FileOptions options;
+    if (wrong && round == 0) options.options = {{"nonsense", "1"}};
+    if (wrong && round == 1) options = {.policy = Policy::throttled, .in_flight = 0};
+    const std::string path = folder_ / ("round" + std::to_string(round) + ".dat");
+    const std::string failure = failure_of([&] { write_file(path, {11}, round, options); });
+    const bool refused = round == 0 || (round == 1 && !mode().empty());
+    if (refused) {
+      EXPECT_THAT(failure, HasSubstr(round == 0 ? "nonsense" : "in_flight is 0"));
+      EXPECT_FALSE(std::filesystem::exists(path));
+    } else {
+      EXPECT_EQ(failure, "no failure");
+      expect_file(path, {11}, round);
+    }
+  }
+}
+
 TEST_F(Offload, AnErrorThatNobodyWaitedForIsThrownByClose) {
   const Extent shape = {30};
   const auto data = values_of<double>(shape, mine(shape), 4);
