@@ -163,6 +163,7 @@ Result<std::shared_ptr<State>> State::start_serial() {
 Status State::connect(const SessionOptions& options) {
   if (plan_.mode == Mode::servers) return start_servers(options);
   if (plan_.mode == Mode::thread) return start_thread();
+  if (comm_.size() > 1) farewell_ = job_.duplicate();
   return {};
 }
 
@@ -288,6 +289,21 @@ void State::run_where_files_are(const std::function<void()>& body) {
   }
 }
 
+Status State::give_up_direct_files() {
+  std::vector<std::string> paths;
+  for (DirectSink* file : direct_files_) {
+    if (!file->is_open()) continue;
+    paths.push_back(file->path());
+    file->give_up();
+  }
+  if (paths.empty()) return {};
+  return in(Status(fail(ErrorCode::state,
+                        fmt::format("{} file{} not closed, and given up: {}", paths.size(),
+                                    paths.size() == 1 ? " was" : "s were", fmt::join(paths, ", ")),
+                        "close files before the session ends")),
+            "end the session");
+}
+
 Status State::end() {
   if (ended_) return {};
   ended_ = true;
@@ -312,6 +328,8 @@ Status State::end() {
     conduit_.reset();
     if (final_summary_) return status;
   }
+  farewell_.reset();
+  if (status) status = give_up_direct_files();
   for (const auto& closing : closings_) {
     if (status && closing->failed() && !closing->seen()) status = closing->status();
   }
@@ -348,6 +366,7 @@ Status State::end() {
 }
 
 State::~State() {
+  if (hook_ != nullptr && !ended_ && !conduit_) hook_->left = farewell_;
   stop_ending_with_mpi();
   if (arrays_) arrays_->disconnect();
   // After an exception, most likely. Nobody waits here, neither for other ranks nor for data.
@@ -393,12 +412,14 @@ void fail_at_exit() {
 }  // namespace
 
 // A program that finalises MPI without ending its session would leave the servers waiting, and itself with
-// them.
+// them; or a file that nobody closed.
 void State::end_with_mpi() {
-  if (!conduit_) return;
   const auto end_session = [](MPI_Comm, int, void* value, void*) -> int {
     const std::unique_ptr<FinalizeHook> hook(static_cast<FinalizeHook*>(value));
     State* self = std::exchange(hook->session, nullptr);
+    // Others that have not left, too, wait for this rank in a call that has no end.
+    if (hook->left)
+      (void)mpi::agree(*hook->left, fail(ErrorCode::state, "this rank left its session by an exception"));
     if (self == nullptr) return MPI_SUCCESS;
     self->hook_ = nullptr;
     if (const Status ended = self->end(); !ended) {

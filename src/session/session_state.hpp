@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "mpi/comm.hpp"
@@ -46,6 +47,9 @@ class State {
     closings_.push_back(closing);
   }
 
+  // What this rank writes by itself; end() gives up those that are still open.
+  std::set<DirectSink*>& direct_files() { return direct_files_; }
+
   Summary summary() const;
   const mpi::Comm& comm() const { return comm_; }
   // For reading in a thread of its own, a communicator of that thread's.
@@ -59,6 +63,7 @@ class State {
   Status start_servers(const SessionOptions& options);
   Status start_thread();
   void apply_plan(const std::string& path, bool by_servers, files::CreateOptions& wanted) const;
+  Status give_up_direct_files();
   void end_with_mpi();
   void stop_ending_with_mpi();
 
@@ -72,10 +77,13 @@ class State {
   std::uint64_t next_file_ = 1;
   Meter meter_;
   std::vector<std::shared_ptr<offload::Progress>> closings_;  // under way; end() tells what nobody asked
+  std::set<DirectSink*> direct_files_;
+  std::optional<mpi::Comm> farewell_;  // where ranks meet that left; synchronous, of several ranks
   bool ended_ = false;
   // Kept by MPI until it is finalised; a session that ends before takes itself out of it.
   struct FinalizeHook {
     State* session;
+    std::optional<mpi::Comm> left = {};  // by this rank, and nobody answers for it
   };
   FinalizeHook* hook_ = nullptr;
   std::optional<Summary> final_summary_;

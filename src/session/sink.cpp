@@ -7,7 +7,14 @@ namespace weir::session {
 
 using offload::Progress;
 
+DirectSink::DirectSink(std::unique_ptr<files::OutputFile> file, State& state)
+    : path_(file->path()), file_(std::move(file)), state_(state) {
+  state_.direct_files().insert(this);
+}
+
 std::shared_ptr<Progress> DirectSink::run(const std::function<Status()>& body) {
+  if (!file_)
+    return Progress::finished(in(Status(fail(ErrorCode::state, "the file is closed")), "use", path_));
   const Timed timed(state_.meter().storing_seconds);
   Status status;
   state_.run_where_files_are([&] { status = body(); });
@@ -15,6 +22,7 @@ std::shared_ptr<Progress> DirectSink::run(const std::function<Status()>& body) {
 }
 
 DirectSink::~DirectSink() {
+  state_.direct_files().erase(this);
   give_up();
 }
 

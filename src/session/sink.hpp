@@ -32,7 +32,7 @@ class State;
 // The ranks of the program write, each call when it is made.
 class DirectSink final : public Sink {
  public:
-  DirectSink(std::unique_ptr<files::OutputFile> file, State& state) : file_(std::move(file)), state_(state) {}
+  DirectSink(std::unique_ptr<files::OutputFile> file, State& state);
   ~DirectSink() override;
 
   std::shared_ptr<offload::Progress> write(const files::WriteRequest& request) override;
@@ -41,12 +41,13 @@ class DirectSink final : public Sink {
   std::shared_ptr<offload::Progress> close(const std::optional<Failure>& unseen, bool later) override;
   void give_up() override;
   bool is_open() const override { return file_ != nullptr && file_->is_open(); }
-  const std::string& path() const override { return file_->path(); }
+  const std::string& path() const override { return path_; }
 
  private:
   std::shared_ptr<offload::Progress> run(const std::function<Status()>& body);
 
-  std::unique_ptr<files::OutputFile> file_;
+  std::string path_;
+  std::unique_ptr<files::OutputFile> file_;  // none: given up
   State& state_;
 };
 

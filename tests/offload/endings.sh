@@ -48,8 +48,13 @@ run exceptions fails 'all ranks have had enough' clean
 run finalize fails 'not closed' clean
 run client-killed fails 'signal 9|Killed|has ended' any
 run exit fails 'exit code|non-zero|has ended|terminated' any
-run exception fails 'has left the session|differs between ranks|given up by the program' clean
-run exception-between fails 'rank [0-9]+\): this rank has left the session' clean
+if [ "$mode" = synchronous ]; then  # nobody answers for a rank that has left
+  run exception fails 'left its session by an exception' any
+  run exception-between fails 'left its session by an exception' any
+else
+  run exception fails 'has left the session|differs between ranks|given up by the program' clean
+  run exception-between fails 'rank [0-9]+\): this rank has left the session' clean
+fi
 if [ "$mode" = servers ]; then
   run server-killed fails 'signal 9|Killed|has ended' any
 fi
