@@ -54,36 +54,6 @@ Result<std::unique_ptr<ServedFile>> ServedFile::open(mpi::Comm comm, MPI_File ha
   return file;
 }
 
-void OwnWrites::begin(int descriptor) {
-  const std::lock_guard guard(mutex_);
-  if (under_way_++ > 0) return;
-  if (file_.get() < 0) {
-    const std::string same = fmt::format("/proc/self/fd/{}", descriptor);
-    auto opened = open_file(same, O_RDWR | O_CLOEXEC);
-    if (!opened) opened = open_file(same, O_WRONLY | O_CLOEXEC);
-    if (!opened) return;
-    file_ = std::move(*opened);
-  }
-  lock_.emplace(file_.get(), collective::WriteLock::Kind::shared);
-}
-
-void OwnWrites::end() {
-  const std::lock_guard guard(mutex_);
-  if (--under_way_ == 0) lock_.reset();
-}
-
-// Nobody says when a call that returned at once is done: its lock stays until the file is closed.
-int ServedFile::pass(const Call& call, const Next& next) {
-  if ((mode_ & MPI_MODE_RDONLY) != 0 || !collective_->locks()) return next();
-  own_writes_.begin(descriptor_.get());
-  if (call.phase == Phase::started) return next();
-  struct AtEnd {
-    OwnWrites& writes;
-    ~AtEnd() { writes.end(); }
-  } const at_end{own_writes_};
-  return next();
-}
-
 ServedFile::~ServedFile() {
   finish();
 }

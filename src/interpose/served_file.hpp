@@ -4,11 +4,9 @@
 #include <mpi.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "collective/collective.hpp"
-#include "collective/write_lock.hpp"
 #include "core/file.hpp"
 #include "core/worker.hpp"
 #include "interpose/call.hpp"
@@ -20,20 +18,6 @@ namespace weir::interpose {
 
 // "ufs:/scratch/file" names a driver of the MPI library before the file.
 std::string without_driver(const std::string& name);
-
-// Keeps those away who write bytes back as they were, while writes of this rank alone are under way: a lock
-// through an open file of its own. Threads: any.
-class OwnWrites {
- public:
-  void begin(int descriptor);  // of the file
-  void end();
-
- private:
-  std::mutex mutex_;
-  std::uint64_t under_way_ = 0;
-  Descriptor file_;
-  std::optional<collective::WriteLock> lock_;
-};
 
 class ServedFile {
  public:
@@ -51,12 +35,9 @@ class ServedFile {
   // The code for the program; nothing if the MPI library has to do it. COLLECTIVE.
   std::optional<int> transfer(const Call& call);
 
-  // A write of this rank alone, which the MPI library carries out. LOCAL.
-  int pass(const Call& call, const Next& next);
-
   void finish();  // waits for the calls that another thread carries out
 
-  MPI_File handle() const { return handle_; }
+  int descriptor() const { return descriptor_.get(); }
   const Hints& hints() const { return hints_; }
   const collective::Collective& collective() const { return *collective_; }
 
@@ -97,7 +78,6 @@ class ServedFile {
   };
   std::optional<Split> split_;      // between the two halves of a split call
   std::unique_ptr<Worker> worker_;  // for calls that return at once
-  OwnWrites own_writes_;
 };
 
 }  // namespace weir::interpose

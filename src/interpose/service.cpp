@@ -1,6 +1,8 @@
 #include "interpose/service.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -9,6 +11,7 @@
 
 #include "aggregation/file_system.hpp"
 #include "core/options.hpp"
+#include "interpose/passed_writes.hpp"
 #include "interpose/plan_settings.hpp"
 #include "interpose/served_file.hpp"
 
@@ -16,18 +19,31 @@ namespace weir::interpose {
 
 using collective::Accounting;
 
+// A file that the program has open.
+struct OpenFile {
+  MPI_File handle = MPI_FILE_NULL;
+  std::unique_ptr<ServedFile> served;    // null: left to the MPI library
+  std::unique_ptr<PassedWrites> writes;  // null: it has none that anybody must be kept away from
+};
+
 struct Service::State {
   Status environment;
   std::mutex mutex;  // of the list, not of the files in it
-  std::vector<std::unique_ptr<ServedFile>> files;
+  std::vector<OpenFile> files;
   Accounting closed;  // of files that are closed
   std::uint64_t served = 0;
   std::uint64_t passed = 0;  // files left to the MPI library
 
   ServedFile* find(MPI_File handle) {
     const std::lock_guard lock(mutex);
-    for (const auto& file : files)
-      if (file->handle() == handle) return file.get();
+    for (const OpenFile& file : files)
+      if (file.handle == handle) return file.served.get();
+    return nullptr;
+  }
+  PassedWrites* find_writes(MPI_File handle) {
+    const std::lock_guard lock(mutex);
+    for (const OpenFile& file : files)
+      if (file.handle == handle) return file.writes.get();
     return nullptr;
   }
 };
@@ -55,34 +71,54 @@ Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const ch
   return opening;
 }
 
+namespace {
+
+// Writes of a file that is left to the MPI library as a whole. Other files of that name may be served.
+std::unique_ptr<PassedWrites> writes_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
+  auto file = open_file(path, O_RDWR | O_CLOEXEC);
+  if (!file) file = open_file(path, O_WRONLY | O_CLOEXEC);
+  if (!file || aggregation::ask_file_system(file->get()).shared_locks) return nullptr;
+  return std::make_unique<PassedWrites>(std::move(*file));
+}
+
+}  // namespace
+
 void Service::opened(Opening opening, MPI_File file, const char* name, int mode, bool succeeded) {
+  OpenFile open{.handle = file};
+  const bool writes = (mode & MPI_MODE_RDONLY) == 0;
   // Ranks may differ in what they saw: then there is nothing to serve.
-  if (opening.comm.min(succeeded ? 1 : 0) == 0) return;
-  auto served = guarded([&] {
-    return ServedFile::open(opening.comm, file, name, mode, opening.settings, std::move(opening.hints));
-  });
-  const std::lock_guard lock(state_->mutex);
-  if (!served) {
-    ++state_->passed;
-    return;
+  if (opening.comm.min(succeeded ? 1 : 0) == 1) {
+    auto served = guarded([&] {
+      return ServedFile::open(opening.comm, file, name, mode, opening.settings, std::move(opening.hints));
+    });
+    if (served) open.served = std::move(*served);
   }
-  ++state_->served;
-  state_->files.push_back(std::move(*served));
+  if (!succeeded) return;
+  if (writes && !open.served)
+    open.writes = writes_of(without_driver(name));
+  else if (writes && open.served->collective().locks())
+    open.writes = std::make_unique<PassedWrites>(open.served->descriptor());
+  const std::lock_guard lock(state_->mutex);
+  ++(open.served ? state_->served : state_->passed);
+  state_->files.push_back(std::move(open));
 }
 
 void Service::closing(MPI_File file) {
-  std::unique_ptr<ServedFile> closed;
+  OpenFile closed;
   {
     const std::lock_guard lock(state_->mutex);
     const auto found = std::find_if(state_->files.begin(), state_->files.end(),
-                                    [&](const auto& served) { return served->handle() == file; });
+                                    [&](const OpenFile& open) { return open.handle == file; });
     if (found == state_->files.end()) return;
     closed = std::move(*found);
     state_->files.erase(found);
   }
-  closed->finish();
+  if (!closed.served) return;
+  closed.served->finish();
   const std::lock_guard lock(state_->mutex);
-  state_->closed += closed->collective().accounting();
+  state_->closed += closed.served->collective().accounting();
 }
 
 void Service::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -107,9 +143,9 @@ std::optional<int> Service::transfer(const Call& call) {
 }
 
 int Service::pass(const Call& call, const Next& next) {
-  if (call.direction == Direction::write && call.reach == Reach::alone)
-    if (ServedFile* const served = state_->find(call.file)) return served->pass(call, next);
-  return next();
+  if (call.direction != Direction::write) return next();
+  PassedWrites* const writes = state_->find_writes(call.file);
+  return writes == nullptr ? next() : writes->carry_out(call, next);
 }
 
 void Service::describe(MPI_File file, MPI_Info info) {
@@ -169,7 +205,8 @@ std::string summary_text(const Totals& totals, int ranks, std::uint64_t served, 
 
 void Service::print_summary() {
   Accounting mine = state_->closed;
-  for (const auto& file : state_->files) mine += file->collective().accounting();
+  for (const OpenFile& file : state_->files)
+    if (file.served) mine += file.served->collective().accounting();
   const Totals totals = over_ranks(mine);
   int rank = 0, ranks = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

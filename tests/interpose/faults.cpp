@@ -179,11 +179,60 @@ void left_alone(const std::string& path) {
   MPI_File_close(&file);
 }
 
+// Writes of one character at the beginning of a file that the MPI library carries out, whatever Weir serves.
+const char fresh = '!';
+struct Way {
+  const char* name;
+  bool atomic;
+  int (*write)(MPI_File file, MPI_Request* request);
+};
+constexpr Way ways[] = {
+    {"alone", false,
+     [](MPI_File file, MPI_Request*) {
+       return MPI_File_write_at(file, 0, &fresh, 1, MPI_CHAR, MPI_STATUS_IGNORE);
+     }},
+    {"atomic", true,
+     [](MPI_File file, MPI_Request*) {
+       return MPI_File_write_at_all(file, 0, &fresh, 1, MPI_CHAR, MPI_STATUS_IGNORE);
+     }},
+    {"ordered", false,
+     [](MPI_File file, MPI_Request*) {
+       return MPI_File_write_ordered(file, &fresh, 1, MPI_CHAR, MPI_STATUS_IGNORE);
+     }},
+    {"split", true,
+     [](MPI_File file, MPI_Request*) { return MPI_File_write_at_all_begin(file, 0, &fresh, 1, MPI_CHAR); }},
+    {"started", false, [](MPI_File file, MPI_Request* request) {
+       return MPI_File_iwrite_at_all(file, 0, &fresh, 1, MPI_CHAR, request);
+     }}};
+
+// A file that Weir does not serve, or that it does.
+MPI_File open_alone(const std::string& path, bool sequential) {
+  MPI_File file = MPI_FILE_NULL;
+  const int mode = MPI_MODE_WRONLY | (sequential ? MPI_MODE_SEQUENTIAL : 0);
+  if (const int code = MPI_File_open(MPI_COMM_SELF, path.c_str(), mode, MPI_INFO_NULL, &file);
+      code != MPI_SUCCESS)
+    give_up("open " + path + ": " + words_of(code));
+  return file;
+}
+
+bool can_be_had_alone(const std::string& path) {
+  const weir::Descriptor own(::open(path.c_str(), O_RDWR));
+  return weir::collective::WriteLock(own.get(), weir::collective::WriteLock::Kind::exclusive).held();
+}
+
 // Rank 0 writes a hole back as it was, slowly, as collective calls do; meanwhile the last rank writes there.
-void waits(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
-  if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+void waits_in(const std::string& path, const Way& way, bool sequential) {
+  const std::string name = std::string(way.name) + (sequential ? " in sequential mode" : "");
+  MPI_File file = MPI_FILE_NULL;
+  if (rank == 0) {
+    const weir::Descriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0666));
+    if (::pwrite(made.get(), "-", 1, 0) != 1) give_up("the file cannot be made");
+  }
   MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == ranks - 1) {
+    file = open_alone(path, sequential);
+    if (way.atomic && MPI_File_set_atomicity(file, 1) != MPI_SUCCESS) give_up(name + ": no atomic mode");
+  }
   if (rank == 0) {
     const weir::Descriptor own(::open(path.c_str(), O_RDWR));
     char hole = 0;
@@ -195,15 +244,31 @@ void waits(const std::string& path) {
   } else {
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  if (rank == ranks - 1) {
-    const char fresh = '!';
-    MPI_File_write_at(file, 0, &fresh, 1, MPI_CHAR, MPI_STATUS_IGNORE);
-  }
+  if (rank != ranks - 1) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (const int code = way.write(file, &request); code != MPI_SUCCESS) give_up(name + ": " + words_of(code));
+  const bool split = std::strcmp(way.name, "split") == 0;
+  const bool started = std::strcmp(way.name, "started") == 0;
+  if (can_be_had_alone(path) != (!split && !started)) give_up(name + ": others may fill holes, or may not");
+  if (split) MPI_File_write_at_all_end(file, &fresh, MPI_STATUS_IGNORE);
+  if (split && !can_be_had_alone(path)) give_up(name + ": nobody may fill holes any more");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_File_close(&file);
+  if (!can_be_had_alone(path)) give_up(name + ": nobody may fill holes once the file is closed");
   char found = 0;
   if (weir::Descriptor own(::open(path.c_str(), O_RDONLY));
-      ::pread(own.get(), &found, 1, 0) != 1 || found != '!')
-    give_up("a write into a hole was lost");
+      ::pread(own.get(), &found, 1, 0) != 1 || found != fresh)
+    give_up(name + ": a write into a hole was lost");
+}
+
+void waits(const std::string& path) {
+  for (const Way& way : ways) {
+    waits_in(path, way, false);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+#if defined(OPEN_MPI)
+  waits_in(path, ways[2], true);  // ordered: the only kind for files that are open in sequential mode
+#endif
 }
 
 void dies_from(int first, const std::string& path) {
