@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <future>
@@ -29,24 +29,27 @@ Result<Descriptor> open_for(const std::string& path, int mode) {
 
 }  // namespace
 
-std::string without_driver(const std::string& name) {
-  static constexpr std::array drivers = {
-      "ufs:", "nfs:", "lustre:", "gpfs:", "panfs:", "pvfs2:", "testfs:", "xfs:"};
-  for (const std::string_view driver : drivers)
-    if (name.compare(0, driver.size(), driver) == 0) return name.substr(driver.size());
-  return name;
+Result<std::string> opened_path(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string::npos) return name;
+  const std::string behind = name.substr(colon + 1);
+  const bool whole = ::access(name.c_str(), F_OK) == 0;
+  if (whole && ::access(behind.c_str(), F_OK) == 0)
+    return fail(ErrorCode::unsupported,
+                fmt::format("the MPI library may have '{}' open, or '{}'", name, behind));
+  return whole ? name : behind;
 }
 
 Result<std::unique_ptr<ServedFile>> ServedFile::open(mpi::Comm comm, MPI_File handle, const std::string& name,
                                                      int mode, const aggregation::Settings& settings,
                                                      Hints hints) {
-  const std::string path = without_driver(name);
-  auto descriptor = open_for(path, mode);
+  const auto path = opened_path(name);
+  auto descriptor = path ? open_for(*path, mode) : Result<Descriptor>(tl::make_unexpected(path.error()));
   WEIR_TRY(agree(comm, descriptor ? Status() : Status(tl::make_unexpected(descriptor.error()))));
   std::unique_ptr<ServedFile> file(new ServedFile);
   file->descriptor_ = std::move(*descriptor);
   WEIR_ASSIGN(file->collective_, collective::Collective::create(
-                                     comm, {.descriptor = file->descriptor_.get(), .path = path}, settings));
+                                     comm, {.descriptor = file->descriptor_.get(), .path = *path}, settings));
   file->handle_ = handle;
   file->mode_ = mode;
   file->comm_ = std::move(comm);

@@ -16,8 +16,10 @@
 
 namespace weir::interpose {
 
-// "ufs:/scratch/file" names a driver of the MPI library before the file.
-std::string without_driver(const std::string& name);
+// The file that the MPI library has open under this name: "ufs:file" is "file" for ROMIO, which takes what
+// stands before the colon for a kind of file system, and for OMPIO a file of just that name. Fails if both
+// are there. LOCAL.
+Result<std::string> opened_path(const std::string& name);
 
 class ServedFile {
  public:

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -65,20 +66,23 @@ Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const ch
   for (const auto& [key, value] : opening.hints) said += fmt::format("{}={} ", key, value);
   WEIR_TRY(mpi::same_everywhere(opening.comm, said, "the hints of MPI_File_open"));
   // What goes wrong here goes wrong again in MPI_File_open, which has the words for it.
-  const bool makes = (mode & MPI_MODE_CREATE) != 0 && (mode & MPI_MODE_EXCL) == 0;
+  // Nor is it known before that which file a name with a colon stands for.
+  const bool makes =
+      (mode & MPI_MODE_CREATE) != 0 && (mode & MPI_MODE_EXCL) == 0 && std::strchr(name, ':') == nullptr;
   if (makes && opening.settings.striping.known() && opening.comm.rank() == 0)
-    (void)aggregation::create_striped(without_driver(name), opening.settings.striping);
+    (void)aggregation::create_striped(name, opening.settings.striping);
   return opening;
 }
 
 namespace {
 
 // Writes of a file that is left to the MPI library as a whole. Other files of that name may be served.
-std::unique_ptr<PassedWrites> writes_of(const std::string& path) {
+std::unique_ptr<PassedWrites> writes_of(const std::string& name) {
+  const auto path = opened_path(name);
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
-  auto file = open_file(path, O_RDWR | O_CLOEXEC);
-  if (!file) file = open_file(path, O_WRONLY | O_CLOEXEC);
+  if (!path || ::stat(path->c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
+  auto file = open_file(*path, O_RDWR | O_CLOEXEC);
+  if (!file) file = open_file(*path, O_WRONLY | O_CLOEXEC);
   if (!file || aggregation::ask_file_system(file->get()).shared_locks) return nullptr;
   return std::make_unique<PassedWrites>(std::move(*file));
 }
@@ -97,7 +101,7 @@ void Service::opened(Opening opening, MPI_File file, const char* name, int mode,
   }
   if (!succeeded) return;
   if (writes && !open.served)
-    open.writes = writes_of(without_driver(name));
+    open.writes = writes_of(name);
   else if (writes && open.served->collective().locks())
     open.writes = std::make_unique<PassedWrites>(open.served->descriptor());
   const std::lock_guard lock(state_->mutex);

@@ -164,6 +164,41 @@ void short_read(const std::string& path) {
   MPI_File_close(&file);
 }
 
+bool is_served(MPI_File file) {
+  MPI_Info used = MPI_INFO_NULL;
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_File_get_info(file, &used);
+  MPI_Info_get(used, "weir_collective", MPI_MAX_INFO_VAL, value, &found);
+  MPI_Info_free(&used);
+  return found != 0;
+}
+
+// A name with a colon is that of a file, or names a file system before the file: the MPI library decides.
+void named_driver(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/'));
+  if (::chdir(folder.c_str()) != 0) give_up("no folder");
+  for (const bool both : {true, false}) {
+    const std::string name = both ? "both" : "one", whole = "ufs:" + name;
+    if (rank == 0 && both) {
+      const weir::Descriptor other(::open(name.c_str(), O_WRONLY | O_CREAT, 0666));
+      if (::pwrite(other.get(), "as it was", 9, 0) != 9) give_up("the other file cannot be made");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File file = open(whole, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    if (is_served(file) == (both && ::access(whole.c_str(), F_OK) == 0)) give_up(name + ": served, or not");
+    if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+    MPI_File_close(&file);
+    const bool has_whole = ::access(whole.c_str(), F_OK) == 0;
+    const auto written = weir::read_text(has_whole ? whole : name);
+    if (!written || written->size() != static_cast<std::size_t>(ranks) * block || written->front() != 'a')
+      give_up(name + ": the file was not written");
+    if (const auto other = weir::read_text(name); both && has_whole && (!other || *other != "as it was"))
+      give_up("another file was written to");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 // Atomic mode and other representations are the MPI library's, and what both write is one file.
 void left_alone(const std::string& path) {
   MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -324,6 +359,7 @@ int main(int argc, char** argv) {
                {"wrong_environment", wrong_environment},
                {"wrong_argument", wrong_argument},
                {"short_read", short_read},
+               {"named_driver", named_driver},
                {"left_alone", left_alone},
                {"waits", waits},
                {"dies", dies},
