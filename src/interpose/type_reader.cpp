@@ -1,4 +1,7 @@
 // From a handle to a TypeTree.
+#include <cstddef>
+#include <memory>
+
 #include "interpose/type_tree.hpp"
 
 namespace weir::interpose {
@@ -30,6 +33,35 @@ tl::unexpected<Failure> refused(const char* call) {
   return fail(ErrorCode::unsupported, std::string(call) + " failed for a data type of a file view");
 }
 
+TypeTree member(std::uint64_t size) {
+  TypeTree tree;
+  tree.size = size;
+  tree.extent = static_cast<std::int64_t>(size);
+  return tree;
+}
+
+// A named type has all its bytes at its beginning, but for MPI_SHORT_INT: its members stand as those of a C
+// structure, with a hole between them.
+Result<TypeTree> named(MPI_Datatype type, TypeTree tree) {
+  tree.combiner = MPI_COMBINER_NAMED;
+  if (static_cast<std::int64_t>(tree.size) == tree.extent) return tree;
+  MPI_Count lower = 0, extent = 0;
+  if (PMPI_Type_get_true_extent_x(type, &lower, &extent) != MPI_SUCCESS)
+    return refused("MPI_Type_get_true_extent_x");
+  if (lower == 0 && extent == static_cast<MPI_Count>(tree.size)) return tree;
+  if (type != MPI_SHORT_INT)
+    return fail(ErrorCode::unsupported, "a named data type has holes that MPI does not describe");
+  struct ShortInt {
+    short value;
+    int place;
+  };
+  tree.combiner = MPI_COMBINER_STRUCT;
+  tree.integers = {2, 1, 1};
+  tree.addresses = {offsetof(ShortInt, value), offsetof(ShortInt, place)};
+  tree.types = {member(sizeof(ShortInt::value)), member(sizeof(ShortInt::place))};
+  return tree;
+}
+
 Result<TypeTree> read_type(MPI_Datatype type, unsigned depth) {
   if (depth > pattern::Datatype::most_depth)
     return fail(ErrorCode::unsupported, "a data type is nested more than 128 deep");
@@ -48,8 +80,7 @@ Result<TypeTree> read_type(MPI_Datatype type, unsigned depth) {
     case MPI_COMBINER_F90_REAL:
     case MPI_COMBINER_F90_COMPLEX:
     case MPI_COMBINER_F90_INTEGER:
-      tree.combiner = MPI_COMBINER_NAMED;
-      return tree;
+      return named(type, std::move(tree));
     default:
       break;
   }

@@ -171,6 +171,10 @@ void use_types() {
   MPI_Datatype type = MPI_DATATYPE_NULL, nested = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(5, MPI_SHORT, &type);
   use_type("contiguous", type, place);
+  MPI_Type_contiguous(5, MPI_SHORT_INT, &type);
+  use_type("short_int", type, place);
+  MPI_Type_contiguous(5, MPI_DOUBLE_INT, &type);
+  use_type("double_int", type, place);
   MPI_Type_vector(3, 2, 5, MPI_INT, &type);
   use_type("vector", type, place);
   MPI_Type_create_hvector(3, 2, 21, MPI_INT, &type);
@@ -214,6 +218,33 @@ void use_types() {
             plain[] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
   MPI_Type_create_darray(ranks, rank, 2, global, block, plain, grid, MPI_ORDER_FORTRAN, MPI_INT, &type);
   use_type("darray_block", type, 0);
+}
+
+// A named type with a hole between its members: what stands there in memory is nobody's business.
+void use_pairs() {
+  struct ShortInt {
+    short value;
+    int place;
+  };
+  constexpr int count = 300;
+  constexpr short nothing = 0x7777;
+  std::vector<ShortInt> pairs(count);
+  MPI_File file = open("pairs");
+  const MPI_Offset at = static_cast<MPI_Offset>(rank) * 6 * count;
+  for (const bool writes : {true, false}) {
+    auto* const shorts = reinterpret_cast<short*>(pairs.data());
+    for (int i = 0; i < 4 * count; ++i)
+      shorts[i] = static_cast<short>(i % 4 == 1 || !writes ? nothing : 0x101 * (rank + 1));
+    must(writes ? MPI_File_write_at_all(file, at, pairs.data(), count, MPI_SHORT_INT, MPI_STATUS_IGNORE)
+                : MPI_File_read_at_all(file, at, pairs.data(), count, MPI_SHORT_INT, MPI_STATUS_IGNORE),
+         "pairs");
+    for (int i = 0; i < 4 * count; ++i)
+      if (shorts[i] != (i % 4 == 1 ? nothing : 0x101 * (rank + 1)))
+        must(MPI_ERR_OTHER, "pairs: read something else than was written");
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_File_close(&file);
 }
 
 // A loop over three variables, turned often; and a call that fails, of which the program must hear as ever.
@@ -362,6 +393,7 @@ int main(int argc, char** argv) {
   }
   for (const Form& form : forms) use_form(form);
   use_types();
+  use_pairs();
   use_loop();
   use_streaks();
   use_jumps();
