@@ -149,14 +149,18 @@ void start_serving(const Status& environment) {
 }
 
 int transfer(const Call& call, const Next& next) {
-  const Inside now;
-  MPI_Offset noted = 0;
-  observe([&](Recorder& recorder) { noted = recorder.before(call); });
   std::optional<int> served;
-  if (serving != nullptr) served = serve([&](Service& service) { return service.transfer(call); });
-  const int code = served ? *served : serving != nullptr ? serving->pass(call, next) : next();
-  observe([&](Recorder& recorder) { recorder.after(call, noted, code == MPI_SUCCESS); });
-  return code;
+  int code = MPI_SUCCESS;
+  {
+    const Inside now;
+    MPI_Offset noted = 0;
+    observe([&](Recorder& recorder) { noted = recorder.before(call); });
+    if (serving != nullptr) served = serve([&](Service& service) { return service.transfer(call); });
+    code = served ? *served : serving != nullptr ? serving->pass(call, next) : next();
+    observe([&](Recorder& recorder) { recorder.after(call, noted, code == MPI_SUCCESS); });
+  }
+  // The program's error handler may throw, or make calls of its own: nothing of ours is under way any more.
+  return served ? raise(call.file, code) : code;
 }
 
 void failed_after_all(MPI_File file) {

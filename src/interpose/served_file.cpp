@@ -141,7 +141,7 @@ std::optional<int> ServedFile::transfer(const Call& call) {
     const Split done = *split_;
     split_.reset();
     set_bytes(call.status, done.bytes);
-    return raise(handle_, done.code);
+    return done.code;
   }
   if (atomic_ || !view_served_ || split_) return std::nullopt;
   const int forbidding = call.direction == Direction::write ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
@@ -167,7 +167,7 @@ std::optional<int> ServedFile::transfer(const Call& call) {
     return MPI_SUCCESS;
   }
   set_bytes(call.status, outcome.bytes);
-  return raise(handle_, code);
+  return code;
 }
 
 // A call that must return at once: other ranks may make theirs much later. Another thread waits for them, if
@@ -196,7 +196,7 @@ std::optional<int> ServedFile::start(const Call& call) {
   if (!job->mine) job->request = {};
   if (!worker_) worker_ = std::make_unique<Worker>();
   job->pending = Pending::start(call.request);
-  if (job->pending == nullptr) return raise(handle_, MPI_ERR_OTHER);
+  if (job->pending == nullptr) return MPI_ERR_OTHER;
   move_pointer(call, place);
   worker_->post([this, job, direction = call.direction] {
     const Inside now;

@@ -34,7 +34,8 @@ class ServedFile {
                 const char* representation, bool succeeded);
   void set_atomic(bool atomic) { atomic_ = atomic; }
 
-  // The code for the program; nothing if the MPI library has to do it. COLLECTIVE.
+  // The code for the program, whose error handler has not heard of it yet; nothing if the MPI library has to
+  // do it. COLLECTIVE.
   std::optional<int> transfer(const Call& call);
 
   void finish();  // waits for the calls that another thread carries out

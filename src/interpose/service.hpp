@@ -46,7 +46,8 @@ class Service {
                 const char* representation, bool succeeded);
   void atomicity_set(MPI_File file, bool atomic);
 
-  // The code for the program; nothing if the MPI library has to carry out the call.
+  // The code for the program, whose error handler has not heard of it yet; nothing if the MPI library has to
+  // carry out the call.
   std::optional<int> transfer(const Call& call);
   // What transfer() did not carry out, by the MPI library.
   int pass(const Call& call, const Next& next);

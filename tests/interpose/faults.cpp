@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,31 @@ void full(const std::string& path) {
   if (const int code = write_blocks(file); code != MPI_SUCCESS)
     give_up("once there is room: " + words_of(code));
   MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+  MPI_File_close(&file);
+}
+
+void throw_it(MPI_File*, int* code, ...) {
+  throw std::runtime_error(words_of(*code));
+}
+
+// An error handler may throw: the program goes on.
+void throws(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_File_create_errhandler(throw_it, &handler);
+  MPI_File_set_errhandler(file, handler);
+  limit_file_size(1000);
+  std::string caught;
+  try {
+    write_blocks(file);
+  } catch (const std::exception& error) {
+    caught = error.what();
+  }
+  if (caught.empty()) give_up("nothing was thrown");
+  limit_file_size(RLIM_INFINITY);
+  if (const int code = write_blocks(file); code != MPI_SUCCESS)
+    give_up("once there is room: " + words_of(code));
   MPI_Errhandler_free(&handler);
   MPI_File_close(&file);
 }
@@ -354,6 +380,7 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(const std::string&);
   } cases[] = {{"full", full},
+               {"throws", throws},
                {"read_only", read_only},
                {"wrong_hint", wrong_hint},
                {"wrong_environment", wrong_environment},

@@ -20,6 +20,7 @@ run() {
 }
 run full 3 0
 run full 1 0
+run throws 2 0
 run read_only 2 0
 run wrong_hint 2 0
 run wrong_environment 2 0 WEIR_REQ=lots
