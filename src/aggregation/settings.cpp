@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 namespace weir::aggregation {
 
@@ -243,6 +244,14 @@ std::span<const SettingName> setting_names() {
     return all;
   }();
   return names;
+}
+
+Status check_hint(std::string_view hint, const std::string& value) {
+  Settings tried;
+  for (const Declaration& declaration : declarations())
+    if (declaration.name.hint == hint)
+      return in(declaration.apply(tried, value), fmt::format("hint {}", hint));
+  throw std::logic_error("no hint of Weir");
 }
 
 Result<Settings> read_settings(const Lookup& hint, const Lookup& variable, Settings base) {

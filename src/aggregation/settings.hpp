@@ -71,6 +71,9 @@ struct SettingName {
 };
 std::span<const SettingName> setting_names();
 
+// Whether the value of a hint can be used. REQUIRES: a hint of setting_names().
+Status check_hint(std::string_view hint, const std::string& value);
+
 // Settings from hints first, then the environment, then `base`. `hint` and `variable` return the value of a
 // name, if it has one. A wrong value is a failure that names where it stood.
 using Lookup = std::function<std::optional<std::string>(std::string_view name)>;

@@ -30,6 +30,17 @@ Hints read_hints(MPI_Info info) {
   return hints;
 }
 
+std::vector<std::string> drop_useless(Hints& hints) {
+  std::vector<std::string> messages;
+  std::erase_if(hints, [&](const auto& hint) {
+    if (hint.first.starts_with("weir_")) return false;
+    const Status usable = aggregation::check_hint(hint.first, hint.second);
+    if (!usable) messages.push_back(usable.error().message());
+    return !usable;
+  });
+  return messages;
+}
+
 Result<aggregation::Settings> settings_of(const Hints& hints, const aggregation::Settings& base) {
   const aggregation::Lookup hint = [&](std::string_view name) -> std::optional<std::string> {
     const auto found = hints.find(std::string(name));

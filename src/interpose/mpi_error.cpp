@@ -26,6 +26,8 @@ int error_class_of(const Failure& failure) {
     if (failure.cause.find(std::strerror(number)) != std::string::npos) return error_class;
   switch (failure.code) {
     case ErrorCode::invalid_argument:
+      if (failure.cause.find(wrong_count) != std::string::npos) return MPI_ERR_COUNT;
+      if (failure.cause.find(wrong_type) != std::string::npos) return MPI_ERR_TYPE;
       return MPI_ERR_ARG;
     case ErrorCode::no_memory:
       return MPI_ERR_NO_MEM;

@@ -6,9 +6,14 @@
 
 #include <mpi.h>
 
+#include <string_view>
+
 #include "core/error.hpp"
 
 namespace weir::interpose {
+
+// Causes that have an error class of their own. A failure of another rank comes as words: they tell it apart.
+inline constexpr std::string_view wrong_count = "a wrong count", wrong_type = "no data type";
 
 int error_class_of(const Failure& failure);
 

@@ -100,12 +100,16 @@ void ServedFile::set_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datat
 ServedFile::Place ServedFile::place_of(const Call& call) {
   Place place;
   MPI_Count size = 0;
-  if (call.type == MPI_DATATYPE_NULL || PMPI_Type_size_x(call.type, &size) != MPI_SUCCESS || size < 0) {
-    place.status = fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: not a data type", call.name));
-  } else if (call.count < 0 || __builtin_mul_overflow(static_cast<std::uint64_t>(call.count),
-                                                      static_cast<std::uint64_t>(size), &place.bytes)) {
-    place.status =
-        fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: a count of {}", call.name, call.count));
+  if (call.count < 0) {
+    place.status = fail(ErrorCode::invalid_argument,
+                        fmt::format("MPI_File_{}: {}, {}", call.name, wrong_count, call.count));
+  } else if (call.type == MPI_DATATYPE_NULL || PMPI_Type_size_x(call.type, &size) != MPI_SUCCESS ||
+             size < 0) {
+    place.status = fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: {}", call.name, wrong_type));
+  } else if (__builtin_mul_overflow(static_cast<std::uint64_t>(call.count), static_cast<std::uint64_t>(size),
+                                    &place.bytes)) {
+    place.status = fail(ErrorCode::invalid_argument, fmt::format("MPI_File_{}: {}, {} of {} bytes", call.name,
+                                                                 wrong_count, call.count, size));
   } else if (place.bytes % file_rows_.view().elementary_size() != 0) {
     place.status = fail(
         ErrorCode::invalid_argument,

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "aggregation/file_system.hpp"
@@ -34,12 +35,18 @@ struct Service::State {
   Accounting closed;  // of files that are closed
   std::uint64_t served = 0;
   std::uint64_t passed = 0;  // files left to the MPI library
+  std::set<std::string> said;
 
   ServedFile* find(MPI_File handle) {
     const std::lock_guard lock(mutex);
     for (const OpenFile& file : files)
       if (file.handle == handle) return file.served.get();
     return nullptr;
+  }
+  // Programs open many files with the same hints.
+  void say_once(const std::string& message) {
+    const std::lock_guard lock(mutex);
+    if (said.insert(message).second) fmt::print(stderr, "libweir-mpiio: {}\n", message);
   }
   PassedWrites* find_writes(MPI_File handle) {
     const std::lock_guard lock(mutex);
@@ -56,6 +63,7 @@ Service::~Service() = default;
 
 Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const char* name, int mode) {
   Opening opening{.comm = mpi::Comm::duplicate(comm), .hints = read_hints(info)};
+  const std::vector<std::string> useless = drop_useless(opening.hints);
   auto settings = [&]() -> Result<aggregation::Settings> {
     WEIR_TRY(state_->environment);
     WEIR_ASSIGN(const aggregation::Settings planned, settings_of_plan(comm));
@@ -65,6 +73,8 @@ Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const ch
   std::string said;
   for (const auto& [key, value] : opening.hints) said += fmt::format("{}={} ", key, value);
   WEIR_TRY(mpi::same_everywhere(opening.comm, said, "the hints of MPI_File_open"));
+  if (opening.comm.rank() == 0)
+    for (const std::string& message : useless) state_->say_once(message + " (the hint is ignored)");
   // What goes wrong here goes wrong again in MPI_File_open, which has the words for it.
   // Nor is it known before that which file a name with a colon stands for.
   const bool makes =

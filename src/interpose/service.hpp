@@ -31,8 +31,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Around MPI_File_open. What prepare() finds wrong (a hint, the environment) makes the open fail on all
-  // ranks alike.
+  // Around MPI_File_open. What prepare() finds wrong (a hint of Weir, the environment) makes the open fail on
+  // all ranks alike; a hint of the standard that is of no use is ignored, and one rank says so.
   struct Opening {
     mpi::Comm comm;
     Hints hints;

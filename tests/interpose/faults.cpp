@@ -129,14 +129,25 @@ void read_only(const std::string& path) {
   MPI_File_close(&file);
 }
 
+bool is_served(MPI_File file) {
+  MPI_Info used = MPI_INFO_NULL;
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_File_get_info(file, &used);
+  MPI_Info_get(used, "weir_collective", MPI_MAX_INFO_VAL, value, &found);
+  MPI_Info_free(&used);
+  return found != 0;
+}
+
 void wrong_hint(const std::string& path) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "cb_nodes", "several");
+  MPI_Info_set(info, "weir_req", "several");
   MPI_File file = MPI_FILE_NULL;
   expect(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file),
-         {MPI_ERR_ARG, MPI_ERR_INFO_VALUE}, "cb_nodes");
+         {MPI_ERR_ARG, MPI_ERR_INFO_VALUE}, "weir_req");
   if (::access(path.c_str(), F_OK) == 0) give_up("the file was made");
+  MPI_Info_delete(info, "weir_req");
   MPI_Info_set(info, "cb_nodes", "1");
   file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
   MPI_Info used = MPI_INFO_NULL;
@@ -145,11 +156,28 @@ void wrong_hint(const std::string& path) {
   int found = 0;
   MPI_Info_get(used, "cb_nodes", MPI_MAX_INFO_VAL, value, &found);
   if (found == 0 || std::strcmp(value, "1") != 0) give_up("cb_nodes is not reported");
-  MPI_Info_get(used, "weir_collective", MPI_MAX_INFO_VAL, value, &found);
-  if (found == 0) give_up("weir_collective is not reported");
+  if (!is_served(file)) give_up("weir_collective is not reported");
   MPI_Info_free(&used);
   MPI_Info_free(&info);
   MPI_File_close(&file);
+}
+
+// Hints of the standard are advice: what MPI libraries go on with is no failure.
+void useless_hint(const std::string& path) {
+  constexpr const char* hints[][2] = {{"cb_nodes", "-1"},          {"cb_nodes", "several"},
+                                      {"striping_factor", "-1"},   {"striping_factor", "0"},
+                                      {"cb_buffer_size", "1024"},  {"cb_buffer_size", "2147483648"},
+                                      {"striping_unit", "-65536"}, {"cb_nodes", "-1"}};
+  for (const auto& [key, value] : hints) {
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
+    if (!is_served(file)) give_up(std::string(key) + ": not served");
+    if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+    MPI_File_close(&file);
+    MPI_Info_free(&info);
+  }
 }
 
 void wrong_environment(const std::string& path) {
@@ -161,10 +189,14 @@ void wrong_environment(const std::string& path) {
 // One rank passes nonsense: without the service the others would wait for ever.
 void wrong_argument(const std::string& path) {
   MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
-  const int count = rank == ranks - 1 ? -1 : 10;
+  const bool wrong = rank == ranks - 1;
   char data[16] = "";
-  expect(MPI_File_write_at_all(file, 16 * rank, data, count, MPI_BYTE, MPI_STATUS_IGNORE),
-         {MPI_ERR_ARG, MPI_ERR_COUNT}, "-1");
+  const auto write = [&](MPI_Offset offset, int count, MPI_Datatype type) {
+    return MPI_File_write_at_all(file, offset, data, count, type, MPI_STATUS_IGNORE);
+  };
+  expect(write(16 * rank, wrong ? -1 : 10, MPI_BYTE), {MPI_ERR_COUNT}, "-1");
+  expect(write(16 * rank, 10, wrong ? MPI_DATATYPE_NULL : MPI_BYTE), {MPI_ERR_TYPE}, "write_at_all");
+  expect(write(wrong ? -5 : 16 * rank, 10, MPI_BYTE), {MPI_ERR_ARG}, "-5");
   MPI_File_close(&file);
 }
 
@@ -188,16 +220,6 @@ void short_read(const std::string& path) {
       data[static_cast<std::size_t>(count)] != '-')
     give_up("read something else");
   MPI_File_close(&file);
-}
-
-bool is_served(MPI_File file) {
-  MPI_Info used = MPI_INFO_NULL;
-  char value[MPI_MAX_INFO_VAL + 1] = "";
-  int found = 0;
-  MPI_File_get_info(file, &used);
-  MPI_Info_get(used, "weir_collective", MPI_MAX_INFO_VAL, value, &found);
-  MPI_Info_free(&used);
-  return found != 0;
 }
 
 // A name with a colon is that of a file, or names a file system before the file: the MPI library decides.
@@ -383,6 +405,7 @@ int main(int argc, char** argv) {
                {"throws", throws},
                {"read_only", read_only},
                {"wrong_hint", wrong_hint},
+               {"useless_hint", useless_hint},
                {"wrong_environment", wrong_environment},
                {"wrong_argument", wrong_argument},
                {"short_read", short_read},

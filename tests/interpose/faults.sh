@@ -23,6 +23,9 @@ run full 1 0
 run throws 2 0
 run read_only 2 0
 run wrong_hint 2 0
+run useless_hint 2 0
+[ "$(grep -c "libweir-mpiio: hint cb_nodes: '-1' .*(the hint is ignored)" <<<"$output")" = 1 ] ||
+  { printf 'FAILED: the useless hint is not named once:\n%s\n' "$output" | head -40; failures=$((failures + 1)); }
 run wrong_environment 2 0 WEIR_REQ=lots
 run wrong_argument 3 0
 run short_read 3 0

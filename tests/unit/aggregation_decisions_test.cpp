@@ -349,6 +349,15 @@ TEST(Settings, HintsComeBeforeTheEnvironment) {
   EXPECT_GE(setting_names().size(), 11U);
 }
 
+TEST(Settings, AHintCanBeCheckedByItself) {
+  EXPECT_TRUE(check_hint("cb_nodes", "4"));
+  const auto wrong = check_hint("cb_nodes", "-1");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message(), HasSubstr("cb_nodes"));
+  EXPECT_FALSE(check_hint("striping_factor", "0"));
+  EXPECT_FALSE(check_hint("cb_buffer_size", "1024"));
+}
+
 // What one rank may conclude before it has met the others is what all would decide if they were like it.
 TEST(Decide, OneRankForeseesThatAllAreDirect) {
   const auto facts = [](std::uint64_t bytes, std::uint64_t pieces, bool shared_locks) {
