@@ -60,9 +60,7 @@ Result<std::unique_ptr<Team>> Team::create(const mpi::Comm& comm, std::uint32_t 
   MPI_Comm_rank(team->local_, &team->rank_);
   MPI_Comm_size(team->local_, &team->size_);
   Status shared = team->share();
-  int good = shared ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, team->local_);
-  if (good == 0) {
+  if (!shared) {
     MPI_Comm_free(&team->local_);
     MPI_Comm_dup(MPI_COMM_SELF, &team->local_);
     team->rank_ = 0;
@@ -109,8 +107,8 @@ Team::~Team() {
 
 namespace {
 
-// The leader makes it, the others open it. Nobody goes on before all have: the address is good only while it
-// is held.
+// The leader makes it, the others open it: all of them have it in the end, or none. Nobody goes on before
+// that is known: the address is good only while it is held.
 Result<SharedMemory> share_memory(MPI_Comm local, bool leads, int size, std::uint64_t bytes) {
   Result<SharedMemory> memory = SharedMemory();
   SharedMemory::Address address;
@@ -125,7 +123,9 @@ Result<SharedMemory> share_memory(MPI_Comm local, bool leads, int size, std::uin
                  ? SharedMemory::open(address)
                  : Result<SharedMemory>(fail(ErrorCode::no_memory, "no memory to share within the node"));
   }
-  MPI_Barrier(local);
+  int all_have = memory ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &all_have, 1, MPI_INT, MPI_MIN, local);
+  if (memory && all_have == 0) return fail(ErrorCode::no_memory, "no memory to share within the node");
   return memory;
 }
 
@@ -142,8 +142,13 @@ Status Team::share() {
 
 Status Team::make_ring(std::uint64_t bytes) {
   if (ring_.size() >= bytes) return {};
-  ring_ = SharedMemory();
-  WEIR_ASSIGN(ring_, share_memory(local_, leads(), size_, bytes));
+  // Schedules that are kept go on with the one that is there if this fails.
+  auto larger = share_memory(local_, leads(), size_, bytes);
+  if (!larger) {
+    larger.error().code = ErrorCode::no_memory;  // whatever the system call said
+    return tl::make_unexpected(larger.error());
+  }
+  ring_ = std::move(*larger);
   return {};
 }
 

@@ -79,7 +79,8 @@ class Team {
   // The same as mpi::agree(), without a message where nothing went wrong. COLLECTIVE over all ranks.
   Status agree(const Status& mine);
 
-  // COLLECTIVE over the team. At least so many bytes of shared memory for messages. This rank's outcome.
+  // COLLECTIVE over the team, whose ranks have the same outcome. At least so many bytes of shared memory for
+  // messages; after a failure, as many as before.
   Status make_ring(std::uint64_t bytes);
   std::byte* ring() const { return ring_.data(); }
 

@@ -139,6 +139,16 @@ collective::Outcome ServedFile::carry_out(Direction direction, const collective:
   return direction == Direction::write ? collective_->write(request, mine) : collective_->read(request, mine);
 }
 
+namespace {
+
+// What one rank cannot describe, or has no memory for, is done by the MPI library, on all ranks: they all
+// have this outcome. Bytes that some have written by then are written once more.
+bool is_left_to_library(const Failure& failure) {
+  return failure.code == ErrorCode::unsupported || failure.code == ErrorCode::no_memory;
+}
+
+}  // namespace
+
 std::optional<int> ServedFile::transfer(const Call& call) {
   if (call.phase == Phase::ended) {
     if (!split_) return std::nullopt;
@@ -162,8 +172,7 @@ std::optional<int> ServedFile::transfer(const Call& call) {
   });
   const collective::Outcome outcome =
       carry_out(call.direction, mine ? request_ : collective::Request{}, mine);
-  // What one rank cannot describe is done by the MPI library, on all of them: they all have this outcome.
-  if (!outcome.status && outcome.status.error().code == ErrorCode::unsupported) return std::nullopt;
+  if (!outcome.status && is_left_to_library(outcome.status.error())) return std::nullopt;
   if (outcome.status) move_pointer(call, place);
   const int code = outcome.status ? MPI_SUCCESS : error_code_of(outcome.status.error());
   if (call.phase == Phase::begun) {

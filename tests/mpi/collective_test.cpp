@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "collective/peers.hpp"
+#include "collective/team.hpp"
 #include "collective/write_lock.hpp"
 #include "collective_support.hpp"
 
@@ -462,6 +463,23 @@ TEST(CollectiveFaults, AFailureOfTheCallerReachesAll) {
   struct stat status {};
   ASSERT_EQ(::fstat(file.descriptor(), &status), 0);
   EXPECT_EQ(status.st_size, 0);
+}
+
+TEST(CollectiveFaults, ARingThatCannotGrowStaysAsItWas) {
+  const auto team = Team::create(world(), 0).value();
+  ASSERT_TRUE(team->make_ring(4096));
+  std::byte* const before = team->ring();
+  struct rlimit usual {};
+  ::getrlimit(RLIMIT_NOFILE, &usual);
+  struct rlimit none = usual;
+  none.rlim_cur = 0;
+  if (test::rank() == test::ranks() - 1) ::setrlimit(RLIMIT_NOFILE, &none);
+  const Status grown = team->make_ring(1 << 20);
+  ::setrlimit(RLIMIT_NOFILE, &usual);
+  EXPECT_FALSE(grown) << "one of the ranks has no descriptor for it";
+  ASSERT_EQ(team->ring(), before);
+  team->ring()[test::rank()] = std::byte{1};
+  EXPECT_TRUE(team->make_ring(1 << 20));
 }
 
 // Looks until there is something to say; nothing after half a minute.
