@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <sstream>
+
+#include "core/file.hpp"
 #include "mpi/comm.hpp"
 
 namespace weir::collective {
@@ -17,24 +19,49 @@ namespace {
 constexpr auto between_looks = 1s;
 constexpr auto looked_away = 5s;  // a job that was stopped as a whole must not take that for one lost rank
 
-}  // namespace
+// A process as the kernel shows it: proc(5), /proc/PID/stat.
+struct Seen {
+  char state = '?';
+  std::uint64_t threads = 0;
+  std::uint64_t began = 0;
 
-Peers::Peers(const std::vector<Peer>& peers, std::uint32_t mine) {
-  for (std::size_t i = 1; i < peers.size(); ++i) {
-    const Peer& peer = peers[(mine + i) % peers.size()];
-    watched_.push_back({peer, Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, peer.process, 0)))});
-  }
+  // One whose first thread has ended, and others not, lives on.
+  bool ended() const { return (state == 'Z' || state == 'X') && threads <= 1; }
+};
+
+std::optional<Seen> see(pid_t process) {
+  const auto text = read_text(fmt::format("/proc/{}/stat", process));
+  if (!text) return std::nullopt;
+  // Fields are counted from behind the name, which may hold anything.
+  const std::size_t name_end = text->rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(text->substr(name_end + 1));
+  Seen seen;
+  std::string skipped;
+  fields >> seen.state;
+  for (int field = 4; field < 20; ++field) fields >> skipped;
+  fields >> seen.threads >> skipped >> seen.began;
+  if (!fields) return std::nullopt;
+  return seen;
 }
 
-Peers::State Peers::state_of(const Watched& watched) {
-  if (watched.process.get() < 0) return State::well;  // as far as one can tell
-  pollfd ended{.fd = watched.process.get(), .events = POLLIN, .revents = 0};
-  if (::poll(&ended, 1, 0) > 0) return State::gone;
-  const auto text = read_text(fmt::format("/proc/{}/stat", watched.peer.process));
-  if (!text) return State::well;
-  const std::size_t name_end = text->rfind(')');
-  return name_end != std::string::npos && text->substr(name_end).starts_with(") T") ? State::stopped
-                                                                                    : State::well;
+}  // namespace
+
+Peers::Peer Peers::find(pid_t process, std::int64_t rank) {
+  const auto seen = see(process);
+  return {.process = process, .began = seen ? seen->began : 0, .rank = rank};
+}
+
+Peers::Peers(const std::vector<Peer>& peers, std::uint32_t mine) {
+  for (std::size_t i = 1; i < peers.size(); ++i) watched_.push_back(peers[(mine + i) % peers.size()]);
+}
+
+Peers::State Peers::state_of(const Peer& peer) {
+  if (::kill(peer.process, 0) != 0 && errno == ESRCH) return State::gone;
+  const auto seen = see(peer.process);
+  if (!seen || peer.began == 0) return State::well;  // as far as one can tell
+  if (seen->began != peer.began || seen->ended()) return State::gone;
+  return seen->state == 'T' ? State::stopped : State::well;
 }
 
 std::optional<std::string> Peers::look() {
@@ -55,10 +82,10 @@ std::optional<std::string> Peers::look() {
   if (!gone && (!stopped_since_ || now - *stopped_since_ < std::chrono::duration<double>(patience)))
     return std::nullopt;
   std::vector<std::string> lost;
-  for (const Watched& watched : watched_) {
-    const State state = state_of(watched);
+  for (const Peer& peer : watched_) {
+    const State state = state_of(peer);
     if (state == State::well) continue;
-    lost.push_back(fmt::format("rank {} (process {}) is {}", watched.peer.rank, watched.peer.process,
+    lost.push_back(fmt::format("rank {} (process {}) is {}", peer.rank, peer.process,
                                state == State::gone ? "gone" : "stopped"));
   }
   return fmt::format("{}{}", fmt::join(lost, ", "),

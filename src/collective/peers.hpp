@@ -5,7 +5,9 @@
 // that is slow is left alone, however long it takes: only one that is gone, or stopped for as long as
 // mpi::patience(), ends the job.
 //
-// Ownership: owns its descriptors. Threads: one at a time. LOCAL.
+// It looks into /proc, and keeps no descriptor: a program may have many files open, on nodes with many ranks.
+//
+// Ownership: a plain value. Threads: one at a time. LOCAL.
 #pragma once
 
 #include <sys/types.h>
@@ -16,17 +18,18 @@
 #include <string>
 #include <vector>
 
-#include "core/file.hpp"
-
 namespace weir::collective {
 
 class Peers {
  public:
   struct Peer {
     pid_t process = 0;
-    std::int64_t rank = 0;  // for messages
+    std::uint64_t began = 0;  // in ticks: tells a process from a later one with the same number; 0: not known
+    std::int64_t rank = 0;    // for messages
   };
   enum class State : std::uint8_t { well, stopped, gone };
+
+  static Peer find(pid_t process, std::int64_t rank);  // REQUIRES: it is there
 
   Peers() = default;
   // `peers`: of this node, this rank among them; `mine`: its place.
@@ -38,13 +41,9 @@ class Peers {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Watched {
-    Peer peer;
-    Descriptor process;  // tells a process from a later one with the same number
-  };
-  static State state_of(const Watched& watched);
+  static State state_of(const Peer& peer);
 
-  std::vector<Watched> watched_;  // those after this rank first
+  std::vector<Peer> watched_;  // those after this rank first
   Clock::time_point last_look_;
   std::optional<Clock::time_point> stopped_since_;
   bool gone_before_ = false;

@@ -10,7 +10,12 @@ namespace weir::collective {
 
 SharedMemory::~SharedMemory() {
   if (data_ != nullptr) ::munmap(data_, address_.bytes);
+  close_address();
+}
+
+void SharedMemory::close_address() {
   if (address_.descriptor >= 0) ::close(static_cast<int>(address_.descriptor));
+  address_.descriptor = -1;
 }
 
 Status SharedMemory::map() {
@@ -45,6 +50,7 @@ Result<SharedMemory> SharedMemory::open(const Address& address) {
       static_cast<std::uint64_t>(status.st_size) != address.bytes)
     return fail(ErrorCode::io, "memory shared within the node has another size than was said");
   WEIR_TRY(memory.map());
+  memory.close_address();
   return memory;
 }
 

@@ -1,6 +1,7 @@
 // Memory that the processes of a node share: anonymous, gone with its last user.
 //
-// Ownership: each process unmaps what it mapped. Threads: as plain memory. LOCAL.
+// Ownership: each process unmaps what it mapped. A descriptor is held by the maker only, and only until
+// close_address(): a program may have many files open. Threads: as plain memory. LOCAL.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +35,7 @@ class SharedMemory {
   std::byte* data() const { return data_; }
   std::uint64_t size() const { return address_.bytes; }
   const Address& address() const { return address_; }
+  void close_address();  // nobody opens it any more
 
  private:
   void swap(SharedMemory& other) noexcept {

@@ -77,7 +77,7 @@ Result<std::unique_ptr<Team>> Team::create(const mpi::Comm& comm, std::uint32_t 
   team->ranks_by_node_ = team->nodes_.ranks_by_node();
   team->node_ = team->nodes_.of_rank[static_cast<std::size_t>(comm.rank())];
   std::vector<Peers::Peer> peers(team->size());
-  const Peers::Peer me{.process = ::getpid(), .rank = comm.rank()};
+  const Peers::Peer me = Peers::find(::getpid(), comm.rank());
   MPI_Allgather(&me, sizeof me, MPI_BYTE, peers.data(), sizeof me, MPI_BYTE, team->local_);
   team->peers_ = Peers(peers, team->rank());
   MPI_Comm_split(comm.get(), team->leads() ? 0 : MPI_UNDEFINED, comm.rank(), &team->leaders_);
@@ -109,14 +109,13 @@ namespace {
 
 // The leader makes it, the others open it: all of them have it in the end, or none. Nobody goes on before
 // that is known: the address is good only while it is held.
-Result<SharedMemory> share_memory(MPI_Comm local, bool leads, int size, std::uint64_t bytes) {
+Result<SharedMemory> share_memory(MPI_Comm local, bool leads, std::uint64_t bytes) {
   Result<SharedMemory> memory = SharedMemory();
   SharedMemory::Address address;
   if (leads) {
     memory = SharedMemory::create(bytes);
     if (memory) address = memory->address();
   }
-  if (size == 1) return memory;
   MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, local);
   if (!leads) {
     memory = address.bytes == bytes
@@ -126,6 +125,7 @@ Result<SharedMemory> share_memory(MPI_Comm local, bool leads, int size, std::uin
   int all_have = memory ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &all_have, 1, MPI_INT, MPI_MIN, local);
   if (memory && all_have == 0) return fail(ErrorCode::no_memory, "no memory to share within the node");
+  if (memory) memory->close_address();
   return memory;
 }
 
@@ -133,7 +133,7 @@ Result<SharedMemory> share_memory(MPI_Comm local, bool leads, int size, std::uin
 
 Status Team::share() {
   const std::uint64_t bytes = sizeof(Header) + sizeof(Slot) * size();
-  WEIR_ASSIGN(books_, share_memory(local_, leads(), size_, bytes));
+  WEIR_ASSIGN(books_, share_memory(local_, leads(), bytes));
   // Zeros are what both begin with; the leader's constructors write the same again before anybody looks.
   header_ = reinterpret_cast<Header*>(books_.data());
   slots_ = reinterpret_cast<Slot*>(books_.data() + sizeof(Header));
@@ -143,7 +143,7 @@ Status Team::share() {
 Status Team::make_ring(std::uint64_t bytes) {
   if (ring_.size() >= bytes) return {};
   // Schedules that are kept go on with the one that is there if this fails.
-  auto larger = share_memory(local_, leads(), size_, bytes);
+  auto larger = share_memory(local_, leads(), bytes);
   if (!larger) {
     larger.error().code = ErrorCode::no_memory;  // whatever the system call said
     return tl::make_unexpected(larger.error());

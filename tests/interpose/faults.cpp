@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -222,6 +223,31 @@ void short_read(const std::string& path) {
   MPI_File_close(&file);
 }
 
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+// What a file costs in descriptors does not depend on how many ranks a node has.
+void many_files(const std::string& path) {
+  constexpr std::size_t count = 20, most_each = 4;
+  std::vector<MPI_File> files;
+  const std::size_t before = open_descriptors();
+  for (std::size_t i = 0; i < count; ++i) {
+    files.push_back(open(path + std::to_string(i), MPI_MODE_CREATE | MPI_MODE_RDWR));
+    if (!is_served(files.back())) give_up("not served");
+    // Small pieces, so that memory is shared.
+    char data[8] = "";
+    const int code = MPI_File_write_at_all(files.back(), 8 * rank, data, 8, MPI_BYTE, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) give_up(words_of(code));
+  }
+  const std::size_t after = open_descriptors();
+  if (after > before + count * most_each)
+    give_up(std::to_string(after - before) + " descriptors for " + std::to_string(count) + " files");
+  for (MPI_File& file : files) MPI_File_close(&file);
+}
+
 // A name with a colon is that of a file, or names a file system before the file: the MPI library decides.
 void named_driver(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/'));
@@ -410,6 +436,7 @@ int main(int argc, char** argv) {
                {"wrong_argument", wrong_argument},
                {"short_read", short_read},
                {"named_driver", named_driver},
+               {"many_files", many_files},
                {"left_alone", left_alone},
                {"waits", waits},
                {"dies", dies},

@@ -30,6 +30,7 @@ run wrong_environment 2 0 WEIR_REQ=lots
 run wrong_argument 3 0
 run short_read 3 0
 run named_driver 2 0
+run many_files 7 0
 run left_alone 2 0
 run waits 2 0
 run dies 3 1

@@ -498,7 +498,7 @@ TEST(CollectiveFaults, ProcessThatIsGoneIsNoticedAndOneThatIsSlowIsNot) {
     while (true) ::pause();
   }
   ASSERT_GT(child, 0);
-  Peers peers({{.process = ::getpid(), .rank = 0}, {.process = child, .rank = 5}}, 0);
+  Peers peers({Peers::find(::getpid(), 0), Peers::find(child, 5)}, 0);
   for (int i = 0; i < 15; ++i) {
     EXPECT_FALSE(peers.look());
     ::usleep(100'000);
