@@ -68,6 +68,23 @@ void ServedFile::finish() {
   reached.get_future().wait();
 }
 
+// Whether the MPI library places the data of the view where we do: both touch the same file. ROMIO does not,
+// against the standard, if a lower bound is not 0; at the latest the second file type shows it.
+bool ServedFile::is_placed_alike() const {
+  if (view_types_->file_tree.lower == 0 && view_types_->elementary_tree.lower == 0) return true;
+  const pattern::View& view = file_rows_.view();
+  const std::uint64_t elements = view.file_type().size() / view.elementary_size();
+  if (elements == 0) return true;
+  for (const std::uint64_t element : {std::uint64_t{0}, elements - 1, elements}) {
+    const auto ours = view.accesses(element, 1);
+    MPI_Offset theirs = -1;
+    if (!ours || next::get_byte_offset(handle_, static_cast<MPI_Offset>(element), &theirs) != MPI_SUCCESS ||
+        theirs != ours->front().offset)
+      return false;
+  }
+  return true;
+}
+
 // Libraries set one view after another that differ by their displacement only: the types are understood once.
 Status ServedFile::read_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype) {
   WEIR_ASSIGN(TypeTree elementary_tree, read_type(etype));
@@ -84,6 +101,8 @@ Status ServedFile::read_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Da
   WEIR_ASSIGN(pattern::View view,
               pattern::View::make(displacement, view_types_->elementary, view_types_->file_type));
   file_rows_.set_view(std::move(view));
+  if (!is_placed_alike())
+    return fail(ErrorCode::unsupported, "the MPI library places the data of the view elsewhere");
   return {};
 }
 

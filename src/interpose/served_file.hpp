@@ -58,6 +58,7 @@ class ServedFile {
     pattern::Datatype file_type;
   };
   Status read_view(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype);
+  bool is_placed_alike() const;
   Place place_of(const Call& call);
   void move_pointer(const Call& call, const Place& place);
   collective::Outcome carry_out(Direction direction, const collective::Request& request, const Status& mine);

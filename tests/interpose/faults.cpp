@@ -288,6 +288,30 @@ void left_alone(const std::string& path) {
   MPI_File_close(&file);
 }
 
+// File types that do not begin at 0: what a rank writes alone, all read together, wherever the MPI library
+// places it.
+void shifted_view(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File_set_size(file, 4096);
+  const int length = 1;
+  const MPI_Aint at = 4 * rank;
+  MPI_Datatype one = MPI_DATATYPE_NULL, type = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed(1, &length, &at, MPI_INT, &one);
+  MPI_Type_create_resized(one, at, 4 * ranks, &type);
+  MPI_Type_commit(&type);
+  MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL);
+  const int wrote[4] = {rank * 10 + 1, rank * 10 + 2, rank * 10 + 3, rank * 10 + 4};
+  int read[4] = {};
+  MPI_File_write_at(file, 0, wrote, 4, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_read_at_all(file, 0, read, 4, MPI_INT, MPI_STATUS_IGNORE);
+  if (std::memcmp(wrote, read, sizeof read) != 0) give_up("read something else");
+  MPI_Type_free(&one);
+  MPI_Type_free(&type);
+  MPI_File_close(&file);
+}
+
 // Writes of one character at the beginning of a file that the MPI library carries out, whatever Weir serves.
 const char fresh = '!';
 struct Way {
@@ -438,6 +462,7 @@ int main(int argc, char** argv) {
                {"named_driver", named_driver},
                {"many_files", many_files},
                {"left_alone", left_alone},
+               {"shifted_view", shifted_view},
                {"waits", waits},
                {"dies", dies},
                {"half_dies", half_dies},
