@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -68,17 +69,44 @@ int error_code_of(const Failure& failure) {
   return code;
 }
 
+namespace {
+
+enum class Handler : std::uint8_t { returns, ends, own };
+
+// Gives the handle back.
+Handler kind_of(MPI_Errhandler handler) {
+  Handler kind = Handler::own;
+  if (handler == MPI_ERRORS_RETURN) kind = Handler::returns;
+  if (handler == MPI_ERRORS_ARE_FATAL) kind = Handler::ends;
+#if MPI_VERSION >= 4
+  if (handler == MPI_ERRORS_ABORT) kind = Handler::ends;
+#endif
+  PMPI_Errhandler_free(&handler);
+  return kind;
+}
+
+Handler handler_of(MPI_File file) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  return next::get_errhandler(file, &handler) == MPI_SUCCESS ? kind_of(handler) : Handler::ends;
+}
+
+}  // namespace
+
 int raise(MPI_File file, int code) {
   if (code == MPI_SUCCESS) return code;
   // MPI_File_call_errhandler would do, were it not that Open MPI 4 takes MPI_FILE_NULL for a mistake there.
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  if (next::get_errhandler(file, &handler) == MPI_SUCCESS && handler == MPI_ERRORS_RETURN) {
-    PMPI_Errhandler_free(&handler);
-    return code;
-  }
-  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
-  next::call_errhandler(file, code);
+  if (handler_of(file) != Handler::returns) next::call_errhandler(file, code);
   return code;
+}
+
+bool has_own_handler(MPI_File file) {
+  return handler_of(file) == Handler::own;
+}
+
+bool world_returns_errors() {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  return PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) == MPI_SUCCESS &&
+         kind_of(handler) == Handler::returns;
 }
 
 }  // namespace weir::interpose

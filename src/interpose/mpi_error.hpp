@@ -25,4 +25,9 @@ int error_code_of(const Failure& failure);
 // code.
 int raise(MPI_File file, int code);
 
+// Whether the program made an error handler of its own for the file.
+bool has_own_handler(MPI_File file);
+// Whether errors that belong to no file and no other communicator are returned, and not more than that.
+bool world_returns_errors();
+
 }  // namespace weir::interpose

@@ -10,6 +10,7 @@
 
 #include "interpose/mpi_error.hpp"
 #include "interpose/next.hpp"
+#include "interpose/packed_memory.hpp"
 #include "interpose/pending.hpp"
 #include "interpose/roles.hpp"
 
@@ -212,8 +213,9 @@ std::optional<int> ServedFile::start(const Call& call) {
   const Place place = place_of(call);
   struct Job {
     collective::Request request;
+    std::unique_ptr<PackedMemory> packed;  // null: the request names the program's own memory
     Status mine;
-    Pending* pending;
+    Pending* pending = nullptr;
   };
   const auto job = std::make_shared<Job>();
   // Rows of its own: the next call may come before this one is done.
@@ -222,21 +224,36 @@ std::optional<int> ServedFile::start(const Call& call) {
   job->mine = guarded([&]() -> Status {
     WEIR_TRY(place.status);
     WEIR_TRY(rows.update(job->request.file, static_cast<std::uint64_t>(place.offset), place.bytes));
-    return MemoryRows().update(job->request.memory, call.buffer, static_cast<std::uint64_t>(call.count),
-                               call.type);
+    const Status described = MemoryRows().update(job->request.memory, call.buffer,
+                                                 static_cast<std::uint64_t>(call.count), call.type);
+    if (described || described.error().code != ErrorCode::unsupported) return described;
+    // The MPI library cannot do it instead: other ranks may have made the call, and gone on.
+    WEIR_ASSIGN(job->packed, PackedMemory::make(call.buffer, call.count, call.type, place.bytes));
+    job->request.memory = job->packed->rows();
+    return {};
   });
+  // A wrong argument is told at once. The other ranks wait for this one, and hear of it when they wait for
+  // their requests.
+  int code = place.status ? MPI_SUCCESS : error_code_of(place.status.error());
+  if (code == MPI_SUCCESS && (job->pending = Pending::start(call.request, handle_)) == nullptr) {
+    job->mine = fail(ErrorCode::no_memory, fmt::format("MPI_File_{}: MPI has no request to give", call.name));
+    code = MPI_ERR_OTHER;
+  }
+  if (code == MPI_SUCCESS)
+    move_pointer(call, place);
+  else
+    *call.request = MPI_REQUEST_NULL;
   if (!job->mine) job->request = {};
   if (!worker_) worker_ = std::make_unique<Worker>();
-  job->pending = Pending::start(call.request);
-  if (job->pending == nullptr) return MPI_ERR_OTHER;
-  move_pointer(call, place);
   worker_->post([this, job, direction = call.direction] {
     const Inside now;
     const collective::Outcome outcome = carry_out(direction, job->request, job->mine);
+    if (job->packed && outcome.status && direction == Direction::read) job->packed->unpack();
+    if (job->pending == nullptr) return;
     job->pending->complete(outcome.status ? MPI_SUCCESS : error_code_of(outcome.status.error()),
                            outcome.bytes);
   });
-  return MPI_SUCCESS;
+  return code;
 }
 
 }  // namespace weir::interpose

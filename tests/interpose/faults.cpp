@@ -121,6 +121,86 @@ void throws(const std::string& path) {
   MPI_File_close(&file);
 }
 
+// Calls that return at once, by a thread of Weir's. Cases that begin with this word have MPI_THREAD_MULTIPLE.
+constexpr const char* threads = "threads_";
+
+int start_blocks(MPI_File file, const std::vector<char>& data, int count, MPI_Request* request) {
+  return MPI_File_iwrite_at_all(file, static_cast<MPI_Offset>(rank) * block, data.data(), count, MPI_BYTE,
+                                request);
+}
+
+// A program hears of it by the file's error handler, which does not end the job, or by MPI_Wait where it
+// wants to.
+void threads_full(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_File_create_errhandler(count_errors, &handler);
+  MPI_File_set_errhandler(file, handler);
+  const std::vector<char> data(block, 'x');
+  if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
+  limit_file_size(1000);
+  for (const bool returns : {false, true}) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, returns ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    handled = 0;
+    if (start_blocks(file, data, block, &request) != MPI_SUCCESS) give_up("it failed at once");
+    const int code = MPI_Wait(&request, &status);
+    if (handled != 1) give_up("the error handler was called " + std::to_string(handled) + " times");
+    if (returns) expect(code, {MPI_ERR_NO_SPACE, MPI_ERR_IO, MPI_ERR_FILE}, path);
+  }
+  limit_file_size(RLIM_INFINITY);
+  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+  MPI_File_close(&file);
+}
+
+// Told by the call itself; other ranks, which passed nothing wrong, hear of it when they wait.
+void threads_wrong_argument(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  const std::vector<char> data(block, 'x');
+  MPI_Request request = MPI_REQUEST_NULL;
+  expect(start_blocks(file, data, -1, &request), {MPI_ERR_COUNT}, "-1");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int code = start_blocks(file, data, rank == ranks - 1 ? -1 : block, &request);
+  if ((code == MPI_SUCCESS) != (rank != ranks - 1)) give_up(words_of(code));
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect(code, {MPI_ERR_COUNT}, "-1");
+  code = start_blocks(file, data, block, &request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) give_up("after all was right: " + words_of(code));
+  MPI_File_close(&file);
+}
+
+// A type that is nested too deep to be described, on one rank: its bytes get where they belong, and only
+// they.
+void threads_deep_type(const std::string& path) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_vector(3, 1, 2, MPI_INT, &type);
+  for (int i = 0; rank == 0 && i < 140; ++i) {
+    MPI_Datatype deeper = MPI_DATATYPE_NULL;
+    MPI_Type_dup(type, &deeper);
+    MPI_Type_free(&type);
+    type = deeper;
+  }
+  MPI_Type_commit(&type);
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  const int sent[5] = {rank + 1, -1, rank + 2, -1, rank + 3};
+  int got[5] = {-2, -2, -2, -2, -2}, whole[3] = {};
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_File_iwrite_at_all(file, 12 * rank, sent, 1, type, &request) != MPI_SUCCESS) give_up("write");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (MPI_File_iread_at_all(file, 12 * rank, got, 1, type, &request) != MPI_SUCCESS) give_up("read");
+  MPI_Type_free(&type);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_File_read_at_all(file, 12 * rank, whole, 3, MPI_INT, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 5; ++i)
+    if (got[i] != (i % 2 == 0 ? sent[i] : -2) || (i % 2 == 0 && whole[i / 2] != sent[i]))
+      give_up("read something else");
+  MPI_File_close(&file);
+}
+
 void read_only(const std::string& path) {
   MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
@@ -444,7 +524,9 @@ void half_stops(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;
+  const bool threaded = argc > 1 && std::strncmp(argv[1], threads, std::strlen(threads)) == 0;
+  MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 3) return 2;
@@ -453,6 +535,9 @@ int main(int argc, char** argv) {
     void (*run)(const std::string&);
   } cases[] = {{"full", full},
                {"throws", throws},
+               {"threads_full", threads_full},
+               {"threads_wrong_argument", threads_wrong_argument},
+               {"threads_deep_type", threads_deep_type},
                {"read_only", read_only},
                {"wrong_hint", wrong_hint},
                {"useless_hint", useless_hint},

@@ -21,6 +21,9 @@ run() {
 run full 3 0
 run full 1 0
 run throws 2 0
+run threads_full 3 0
+run threads_wrong_argument 3 0
+run threads_deep_type 3 0
 run read_only 2 0
 run wrong_hint 2 0
 run useless_hint 2 0
