@@ -278,4 +278,8 @@ class WEIR_API Session {
   std::unique_ptr<Impl> impl_;
 };
 
+// LOCAL: gives a file that is closed another name, with what belongs to it, also on another file system. What
+// Session::create() would not replace is not replaced; throws weir::Error, and the file keeps its name.
+WEIR_API void rename_file(const std::string& from, const std::string& to);
+
 }  // namespace weir

@@ -15,6 +15,8 @@ class Publication {
 
   const std::string& path() const { return path_; }  // as the program gave it
   const std::filesystem::path& temporary() const { return temporary_; }
+  // Suffixes of the files that belong together, the main one ("") last.
+  std::vector<std::string> parts() const;
 
   // LOCAL, called on one rank: lets those read what is being made who may read what it will replace.
   void keep_mode() const;
@@ -28,8 +30,6 @@ class Publication {
   Failure in_terms_of_path(Failure failure) const;
 
  private:
-  std::vector<std::string> parts()
-      const;  // suffixes of the files that belong together, the main one ("") last
   Status rename_all() const;
   void remove_foreign_companions() const;
 

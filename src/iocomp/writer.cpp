@@ -4,13 +4,10 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <numeric>
 #include <random>
 
 namespace weir::iocomp {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -42,20 +39,6 @@ std::array<std::uint64_t, 2> rectangle(std::uint64_t size) {
     if (size % candidate == 0) side = candidate;
   }
   return {side, size / side};
-}
-
-// Moves a file or a folder, over what is there, also to another file system.
-void move(const fs::path& from, const fs::path& to) {
-  if (fs::is_directory(to) || fs::is_directory(from)) fs::remove_all(to);
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (!error) return;
-  if (error != std::errc::cross_device_link) throw fs::filesystem_error("rename", from, to, error);
-  fs::path partial = to;
-  partial += ".partial";
-  fs::copy(from, partial, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  fs::rename(partial, to);
-  fs::remove_all(from);
 }
 
 void replace_all(std::string& text, const std::string& what, const std::string& by) {
@@ -203,11 +186,12 @@ void Writer::move_to_name(Send& send) {
   if (send.moved || !send.closed || send.failed || send.name.empty() || !(send.waited || stopped_)) return;
   send.moved = true;
   if (rank_ != 0) return;
-  attempt(send, [&] {
-    const std::string companion = ".json";  // of plain bytes; moved first, so that the file comes with it
-    if (fs::exists(send.made_as + companion)) move(send.made_as + companion, send.name + companion);
-    move(send.made_as, send.name);
-  });
+  try {
+    rename_file(send.made_as, send.name);
+  } catch (const std::exception& error) {
+    send.failed = true;
+    report(std::string(error.what()) + "; the data is in " + send.made_as);
+  }
 }
 
 void Writer::forget_finished() {

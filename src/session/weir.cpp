@@ -15,6 +15,7 @@
 #include "core/timed.hpp"
 #include "core/types.hpp"
 #include "files/input_file.hpp"
+#include "files/rename.hpp"
 #include "session/session_state.hpp"
 
 namespace weir {
@@ -408,6 +409,10 @@ void Session::end() {
 
 Summary Session::summary() const {
   return impl_->state->summary();
+}
+
+void rename_file(const std::string& from, const std::string& to) {
+  throw_if_failed(files::rename_file(from, to));
 }
 
 }  // namespace weir

@@ -203,7 +203,32 @@ static void asks(void) {
   free(a);
 }
 
-/* The same by a program that does not ask: it must not end as if all were well. Also HDF5's errors. */
+/* What Weir did not write is not replaced, whenever the name is given; a link is followed. */
+static void guards(void) {
+  double* a = new_array(SIZE);
+  MPI_Request request;
+  static const char* const names[3] = {"theirs", "with.dat", "link.dat"};
+  const char* message = NULL;
+  if (rank == 0) {
+    EXPECT(system("mkdir theirs && echo thesis >theirs/thesis.txt && echo '{}' >with.dat.json && "
+                  "ln -s real.dat link.dat") == 0);
+  }
+  MPI_Barrier(comm);
+  for (int i = 0; i < 3; ++i) {
+    send_named(a, &request, names[i], i, SIZE);
+    dataWait(&iocompParams, &request, a, names[i]);
+  }
+  stopSend(&iocompParams);
+  EXPECT(iocompFailures(&iocompParams, &message) == 2);
+  EXPECT(rank != 0 || (message != NULL && strstr(message, "theirs") != NULL));
+  EXPECT(rank != 0 ||
+         system("test \"$(cat theirs/thesis.txt with.dat.json)\" = \"$(printf 'thesis\\n{}')\" && "
+                "test -L link.dat && test ! -e with.dat") == 0);
+  expect_bytes("real.dat", 2, all(SIZE));
+  free(a);
+}
+
+/* A failure in a program that does not ask: it must not end as if all were well. Also HDF5's errors. */
 static void fails(void) {
   double* a = new_array(SIZE);
   MPI_Request request;
@@ -254,7 +279,8 @@ static const struct {
   int library;
 } cases[] = {{"order", order, 0},   {"empty", empty, 0},     {"sizes", sizes, 0},     {"many", many, 0},
              {"late", late, 0},     {"dropped", dropped, 0}, {"asks", asks, 0},       {"fails", fails, 1},
-             {"synced", synced, 0}, {"beside", beside, 0},   {"forgets", forgets, 0}, {"forgot", forgot, 0}};
+             {"synced", synced, 0}, {"beside", beside, 0},   {"forgets", forgets, 0}, {"forgot", forgot, 0},
+             {"guards", guards, 0}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

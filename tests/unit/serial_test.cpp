@@ -210,6 +210,37 @@ TEST_P(SerialSession, MovedAndSerialHandles) {
   EXPECT_THROW((void)session_.allocate<double>(SIZE_MAX / 8 + 2), std::bad_alloc);
 }
 
+TEST_P(SerialSession, RenamedFiles) {
+  const auto expect_sample = [&](const std::string& path) {
+    std::vector<double> data(6);
+    Reader in = session_.open(path);
+    in.read("T", data, {.step = 1});
+    EXPECT_EQ(data, (std::vector<double>{2, 2, 3, 4, 5, 6}));
+    in.close();
+  };
+  fs::create_directory(folder_ / "theirs");
+  std::ofstream(folder_ / "theirs" / "thesis") << "mine";
+  std::string elsewhere = "/dev/shm/weir-serial-XXXXXX";
+  for (const std::string& backend : serial_file_backends()) {
+    const std::string path = write_sample(backend);
+    const std::string other = (folder_ / "other").string();
+    rename_file(path, other);
+    EXPECT_FALSE(fs::exists(path) || fs::exists(path + ".json")) << backend;
+    expect_sample(other);
+    rename_file(other, other);
+    EXPECT_THAT(failure_of([&] { rename_file(other, (folder_ / "theirs").string()); }), HasSubstr("theirs"));
+    EXPECT_TRUE(fs::exists(folder_ / "theirs" / "thesis"));
+    expect_sample(other);
+    if (elsewhere.ends_with("X") && ::mkdtemp(elsewhere.data()) == nullptr) continue;
+    rename_file(other, elsewhere + "/f");
+    EXPECT_FALSE(fs::exists(other) || fs::exists(other + ".json")) << backend;
+    expect_sample(elsewhere + "/f");
+    fs::remove_all(elsewhere + "/f");
+    fs::remove(elsewhere + "/f.json");
+  }
+  fs::remove_all(elsewhere);
+}
+
 TEST_P(SerialSession, FlippedBytesFailVerification) {
   const std::string path = write_sample("posix", true);
   {
