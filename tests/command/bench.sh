@@ -102,10 +102,13 @@ expect 0 'yes' "$weir" bench stream --order spread --loops 7 --write-every 5 --m
 check_json consecutive.json '
 assert all(row["parameters"]["slowdown_write_every"] == 10 and row["compute_slowdown_busy"] > 0 for row in rows)'
 
-# Kept files are those that other commands read.
+# Kept files are those that other commands read. Of a folder that the user named, only what is the benchmark's own is removed.
+mkdir -p kept
+touch kept/thesis.partial.tex kept/stream-sequential-posix.dat.partial.abcdefgh
 expect 0 'verified' "$weir" bench stream --mapping sequential --size 8KiB --loops 4 --write-every 2 --repeats 1 --verify --keep \
   --folder kept
 expect 0 'triad +float64 +\[1024\] +2 \(0,2\)' "$weir" ls kept/stream-sequential-posix.dat
+rm kept/thesis.partial.tex || failed "kept: $(ls kept)"
 [ -z "$(find kept -name '*warm-up*' -o -name '*.partial.*')" ] || failed "kept: $(ls kept)"
 
 # HPCG: matrix and solution.
@@ -135,6 +138,7 @@ expect 2 'not a quantity' "$weir" bench stream --size many
 expect 2 'from 8 bytes' "$weir" bench stream --size 7
 expect 2 'on off both|\{on,off,both\}|tests' "$weir" bench stream --tests maybe
 expect 2 'contradicts' "$weir" bench stream --arrays user --weir-arrays
+expect 2 'the same file' "$weir" bench stream --json both.txt --csv ./both.txt
 expect 2 'is not a size' "$weir" bench hpcg --grid big
 expect 2 'use one or three' "$weir" bench hpcg --grid 8,8
 expect 2 'cannot be shared' "$weir" bench hpcg -n 7 --strong --grid 6 --mapping sequential

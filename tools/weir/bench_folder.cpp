@@ -46,14 +46,16 @@ BenchFolder::BenchFolder(BenchFolder&& other) noexcept
     : path_(std::exchange(other.path_, {})), temporary_(other.temporary_) {}
 
 BenchFolder::~BenchFolder() {
-  if (path_.empty()) return;
   std::error_code ignored;
-  if (temporary_) {
-    fs::remove_all(path_, ignored);
-    return;
-  }
-  for (const auto& entry : fs::directory_iterator(path_, ignored)) {
-    if (entry.path().filename().string().find(".partial.") != std::string::npos)
+  if (!path_.empty() && temporary_) fs::remove_all(path_, ignored);
+}
+
+void remove_unfinished(const std::string& path) {
+  std::error_code ignored;
+  const std::string file = fs::path(path).filename().string();
+  for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path(), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(file) && name.find(".partial.", file.size()) != std::string::npos)
       fs::remove_all(entry.path(), ignored);
   }
 }
@@ -92,6 +94,15 @@ Status check_writable(const std::string& path) {
   if (::access(folder.c_str(), W_OK) != 0) return fail_errno(errno, "create a file", path);
   if (fs::is_directory(path)) return fail_errno(EISDIR, "create a file", path);
   return {};
+}
+
+Status check_reports(const std::string& json, const std::string& csv) {
+  WEIR_TRY(check_writable(json));
+  WEIR_TRY(check_writable(csv));
+  const auto place = [](const std::string& path) { return fs::weakly_canonical(fs::absolute(path)); };
+  if (json.empty() || csv.empty() || place(json) != place(csv)) return {};
+  return fail(ErrorCode::invalid_argument, fmt::format("--json and --csv are the same file, {}", csv),
+              "name two files");
 }
 
 }  // namespace weir::cli

@@ -13,7 +13,7 @@ class BenchFolder {
  public:
   // A new one below `parent` (which must exist; empty: the temporary folder).
   static Result<BenchFolder> temporary(const std::string& parent);
-  // One of that name, made if it is not there, and kept. Files that were never finished are removed from it.
+  // One of that name, made if it is not there, and kept.
   static Result<BenchFolder> kept(const std::string& path);
   BenchFolder(BenchFolder&& other) noexcept;
   BenchFolder& operator=(BenchFolder&&) = delete;
@@ -25,6 +25,10 @@ class BenchFolder {
   std::string path_;
   bool temporary_;
 };
+
+// Removes what is left of a file of the benchmark that was never finished, its warm-up's included: what else
+// is in a folder that the user named is the user's.
+void remove_unfinished(const std::string& path);
 
 // While it lives, an interrupt or a request to end is noted instead of ending this process on the spot, so
 // that folders are removed. One at a time.
@@ -45,5 +49,7 @@ Status check_room(const std::string& folder, double bytes);
 
 // Fails when a file of this name could not be made: better before a long run than after it.
 Status check_writable(const std::string& path);
+// The same for the results; each wants a file of its own.
+Status check_reports(const std::string& json, const std::string& csv);
 
 }  // namespace weir::cli

@@ -34,8 +34,7 @@ Status check_arguments(const IoArguments& arguments) {
   if (arguments.vcluster.empty() && !arguments.mappings.empty())
     return fail(ErrorCode::invalid_argument, "--mappings: on one node every mapping is the same",
                 "add --vcluster 4x4");
-  WEIR_TRY(check_writable(arguments.json));
-  WEIR_TRY(check_writable(arguments.csv));
+  WEIR_TRY(check_reports(arguments.json, arguments.csv));
   if (!arguments.plot.empty()) WEIR_TRY(check_writable(arguments.plot + ".svg"));
   return {};
 }

@@ -125,8 +125,7 @@ Result<BenchSettings> settle(const BenchArguments& arguments, std::vector<std::s
   WEIR_ASSIGN(settings.arrays, arrays_of(arguments));
   if (arguments.tests != "on") settings.tests.push_back(false);
   if (arguments.tests != "off") settings.tests.push_back(true);
-  WEIR_TRY(check_writable(settings.json));
-  WEIR_TRY(check_writable(settings.csv));
+  WEIR_TRY(check_reports(settings.json, settings.csv));
   if (!settings.plot.empty()) {
     WEIR_TRY(check_writable(settings.plot + "-wall.png"));
   }

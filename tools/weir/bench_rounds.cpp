@@ -49,6 +49,20 @@ class InEnvironment {
   std::optional<std::string> before_;
 };
 
+// Ranks that were ended leave files behind under their temporary names.
+class Cleanup {
+ public:
+  explicit Cleanup(const BenchJob& job) : job_(job) {}
+  ~Cleanup() {
+    for (const auto& one : job_.cases) remove_unfinished(one.path);
+  }
+  Cleanup(const Cleanup&) = delete;
+  Cleanup& operator=(const Cleanup&) = delete;
+
+ private:
+  const BenchJob& job_;
+};
+
 // One line that is rewritten, on a terminal only.
 class Progress {
  public:
@@ -137,6 +151,7 @@ Result<std::vector<BenchSample>> launch_cases(const BenchRun& run, const std::ve
     job.cases.push_back(
         {.path = file_of(run, one), .arrays = one.arrays, .tests = one.tests, .parameters = one.parameters});
   }
+  const Cleanup cleanup(job);
   std::error_code ignored;
   std::filesystem::remove(job.results, ignored);
   WEIR_TRY(save_plan(launch.plan, plan));
