@@ -41,6 +41,7 @@ sleep 0.5  # mpirun of Open MPI 4.1.4 may hang if programs without MPI end befor
 APP
 chmod +x app
 expect 0 'rank 1 .* summary no args -x -- y z' "$weir" run --mapping consecutive -n 1 -- ./app -x -- 'y z'
+expect 0 'the program started no Weir session: all 2 ranks computed' "$weir" run --mapping consecutive -n 1 --no-record -- ./app
 expect 0 'summary 1' "$weir" run --mapping sequential -n 1 --summary -- ./app
 expect 7 '' "$weir" run --mapping sequential -n 1 -- sh -c 'sleep 0.5; exit 7'
 many=$(($(nproc --all) + 1))

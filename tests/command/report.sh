@@ -84,6 +84,8 @@ if [ -x "$examples/heat" ]; then
   expect 0 'heat +completed' "$weir" report last
   expect 0 'I/O time' "$weir" report last
   expect 0 'completed in .* written' "$weir" run --mapping consecutive -n 1 -- "$examples/heat" heat.dat
+  "$weir" run --mapping consecutive -n 1 --no-record -- "$examples/heat" heat.dat > session.txt 2>&1
+  ! grep 'no Weir session' session.txt || failed 'a program with a session is said to have none'
   expect 0 'consecutive' "$weir" report last --json -
 fi
 

@@ -176,7 +176,7 @@ Result<int> run(const Arguments& arguments) {
              .share_cores = plan.placement.oversubscribe || plan.placement.pus_of.empty()};
   if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
   const std::string summary_file = folder.file("sessions.json");
-  if (!arguments.dry_run && !arguments.recording.off) job.environment["WEIR_SUMMARY_FILE"] = summary_file;
+  if (!arguments.dry_run) job.environment["WEIR_SUMMARY_FILE"] = summary_file;
   if (!arguments.collective.empty()) {
     WEIR_ASSIGN(auto more, collective_environment(arguments.collective));
     WEIR_ASSIGN(more["LD_PRELOAD"], mpiio_library());
@@ -202,7 +202,12 @@ Result<int> run(const Arguments& arguments) {
   RecordingArguments recording = arguments.recording;
   if (recording.configuration.empty() && !replay) recording.configuration = arguments.mapping.layout.mapping;
   recording.folder = folder.path();
-  return launch_recorded(job, recording, arguments.program, summary_file, while_running);
+  WEIR_ASSIGN(const int code,
+              launch_recorded(job, recording, arguments.program, summary_file, while_running));
+  // Every session leaves its figures at its end, and a program that ended well has come to it.
+  if (code == 0 && !plan.roles.servers.empty() && !fs::exists(summary_file))
+    fmt::print(stderr, "weir: the program started no Weir session: all {} ranks computed\n", plan.ranks);
+  return code;
 }
 
 }  // namespace
