@@ -19,9 +19,12 @@ struct Connected {
   std::unique_ptr<Conduit> conduit;
 };
 
+// More than any node has, and little enough that sums of such numbers do not overflow.
+inline constexpr std::uint64_t most_budget = std::uint64_t{1} << 46U;
+
 // COLLECTIVE over `job`. On a server it returns nothing, when the session has ended on the compute ranks;
 // then there is nothing left to do but to finalise MPI and to end. `budget`: bytes of data that a server
-// holds at most. Keeps `job` for messages of its own.
+// holds at most. Keeps `job` for messages of its own. REQUIRES: budget <= most_budget.
 Result<std::optional<Connected>> start(const mpi::Comm& job, const Parts& parts, std::uint64_t budget);
 
 // Which node each rank of the communicator is on, as numbers from 0 in order of appearance. COLLECTIVE.

@@ -32,8 +32,25 @@ Result<Plan> plan_of_environment() {
   return load_plan(path);
 }
 
+// Languages without unsigned numbers hand over negative ones as very large ones.
+Status check(const SessionOptions& options) {
+  const auto refuse = [](const char* name, auto value, const std::string& advice) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is {}", name, static_cast<std::make_signed_t<decltype(value)>>(value)),
+                advice);
+  };
+  if (options.budget > offload::most_budget)
+    return refuse("budget", options.budget,
+                  fmt::format("make it a number of bytes, at most {}", format_bytes(offload::most_budget)));
+  if (options.compute_per_server > INT32_MAX)
+    return refuse("compute_per_server", options.compute_per_server, "make it 0 or more");
+  if (options.node_size > INT32_MAX) return refuse("node_size", options.node_size, "make it 0 or more");
+  return {};
+}
+
 // What the program asks for comes before what the plan says.
 Result<Plan> decide(const SessionOptions& options, std::uint32_t ranks) {
+  WEIR_TRY(check(options));
   WEIR_ASSIGN(Plan plan, plan_of_environment());
   if (plan.ranks != 0) WEIR_TRY(in(check(plan, ranks), "use plan", std::getenv("WEIR_PLAN")));
   const Plan planned = plan;
@@ -62,9 +79,10 @@ Result<std::uint64_t> decide_budget(const SessionOptions& options) {
   const char* text = std::getenv("WEIR_BUDGET");
   if (text == nullptr || *text == '\0') return usual;
   const auto bytes = parse_bytes(text);
-  if (!bytes || *bytes <= 0) {
-    return fail(ErrorCode::invalid_argument, fmt::format("WEIR_BUDGET is '{}'", text),
-                "make it a size, such as 512MiB");
+  if (!bytes || *bytes <= 0 || static_cast<std::uint64_t>(*bytes) > offload::most_budget) {
+    return fail(
+        ErrorCode::invalid_argument, fmt::format("WEIR_BUDGET is '{}'", text),
+        fmt::format("make it a size, such as 512MiB, at most {}", format_bytes(offload::most_budget)));
   }
   return static_cast<std::uint64_t>(*bytes);
 }

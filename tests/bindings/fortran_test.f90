@@ -7,7 +7,7 @@ program fortran_test
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   implicit none
 
-  type(weir_session) :: io
+  type(weir_session) :: io, another
   type(weir_session_options) :: how
   type(weir_file) :: out
   type(weir_file_options) :: options
@@ -85,6 +85,9 @@ program fortran_test
   call out%close()
   call io%open(in, 'no such file', stat=status)
   if (status /= WEIR_IO .and. status /= WEIR_NOT_FOUND) error stop 'a file that is not there was opened'
+  how%budget = -1
+  call weir_init(another, comm, how, stat=status, errmsg=message)
+  if (status /= WEIR_INVALID_ARGUMENT .or. index(message, 'budget is -1') == 0) error stop 'a negative budget was taken'
 
   call io%open(in, path)
   if (any(in%shape_of('a3') /= [2, 3, 4 * ranks])) error stop 'shape of a3'
