@@ -212,7 +212,9 @@ std::string describe(const Operation& operation) {
                          format_extent(operation.heading.shape));
     case Operation::Kind::attribute:
       return fmt::format("set attribute '{}' of '{}' in file {} to {}", operation.attribute.name,
-                         operation.attribute.variable, operation.file, to_json(operation.attribute).dump());
+                         operation.attribute.variable, operation.file,
+                         // A text that is refused for not being UTF-8 is described, too.
+                         to_json(operation.attribute).dump(-1, ' ', false, Json::error_handler_t::replace));
     case Operation::Kind::close:
       return fmt::format("close file {}", operation.file);
     case Operation::Kind::map:

@@ -185,7 +185,8 @@ Result<std::optional<Connected>> start(const mpi::Comm& job, const Parts& parts,
   const mpi::Comm mine = mpi::Comm::duplicate(part);
   MPI_Comm_free(&part);
   if (serves) {
-    WEIR_TRY(serve(job, mine, parts, budget));
+    // Above a server there is no program that could catch anything.
+    WEIR_TRY(guarded([&] { return serve(job, mine, parts, budget); }));
     return std::optional<Connected>();
   }
   WEIR_ASSIGN(std::unique_ptr<Conduit> conduit, connect(job, parts));
