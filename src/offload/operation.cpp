@@ -105,6 +105,7 @@ std::string to_letter(const Operation& operation) {
       break;
     case Operation::Kind::close:
       json["later"] = operation.later;
+      json["gave_up"] = operation.gave_up;
       break;
     case Operation::Kind::map:
     case Operation::Kind::unmap:
@@ -157,6 +158,7 @@ Operation from_letter(const Json& letter) {
       break;
     case Operation::Kind::close:
       operation.later = letter.at("later");
+      operation.gave_up = letter.at("gave_up");
       break;
     case Operation::Kind::map:
     case Operation::Kind::unmap:

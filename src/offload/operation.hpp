@@ -26,6 +26,7 @@ struct Operation {
   backends::Attribute attribute;
   std::optional<Failure> unseen;  // this rank refuses; close: the file is not published
   bool later = false;             // close: the program does not know what has failed; nothing may have
+  bool gave_up = false;           // close: `unseen` says no more than that this rank gave the file up
   std::uint64_t region = 0;       // map, unmap; write: the region that holds the data, 0: none
   std::uint64_t place = 0;        // write from a region: where in it
   std::int64_t process = 0;       // map: how to find it

@@ -102,10 +102,12 @@ Status OwnThread::perform_on(OpenFile& open, const Operation& operation) {
       return open.file->reserve(operation.heading);
     case Operation::Kind::attribute:
       return open.file->set_attribute(operation.attribute);
-    case Operation::Kind::close:
+    case Operation::Kind::close: {
+      const bool says_nothing = operation.gave_up || (operation.later && !operation.unseen);
       return open.file->close(
-          operation.later && !operation.unseen ? open.failed : operation.unseen,
+          says_nothing && open.failed ? open.failed : operation.unseen,
           [&](const Failure& refused) { operation.progress->mark_done(tl::make_unexpected(refused)); });
+    }
     default:
       return {};
   }

@@ -164,9 +164,15 @@ std::shared_ptr<Progress> RemoteFile::set_attribute(const backends::Attribute& a
   return submit(std::move(set));
 }
 
-void RemoteFile::give_up() {
-  if (open_)
-    close(Failure{.code = ErrorCode::state, .cause = "given up by the program", .object = path_}, false);
+void RemoteFile::give_up(int rank) {
+  if (!open_) return;
+  open_ = false;
+  Operation close;
+  close.kind = Operation::Kind::close;
+  close.unseen =
+      Failure{.code = ErrorCode::state, .cause = "given up by the program", .object = path_, .rank = rank};
+  close.gave_up = true;
+  submit(std::move(close));
 }
 
 std::shared_ptr<Progress> RemoteFile::close(const std::optional<Failure>& unseen, bool later) {

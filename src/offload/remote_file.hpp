@@ -34,7 +34,7 @@ class RemoteFile {
   std::shared_ptr<Progress> close(const std::optional<Failure>& unseen, bool later);
 
   // All ranks do this together, or the job is lost; but nobody waits.
-  void give_up();
+  void give_up(int rank);
 
   const std::string& path() const { return path_; }
   bool is_open() const { return open_; }

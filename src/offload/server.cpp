@@ -18,7 +18,9 @@ using namespace std::chrono_literals;
 
 constexpr auto between_looks_at_clients = 100ms;
 constexpr auto between_tries_to_answer = 1ms;
+// Ranks of failures while they are among servers, whose own count from 0.
 constexpr int first_client = 1 << 30;
+constexpr int nobody = first_client - 1;  // in particular
 
 std::uint64_t bytes_of(const Operation& operation, const Box& box) {
   return volume(box.count) * size_of(operation.heading.type);
@@ -54,6 +56,7 @@ bool Server::receive() {
         continue;
       }
       Operation operation = from_letter(letter);
+      if (operation.unseen) operation.unseen = from_client(*operation.unseen);
       if (operation.kind == Operation::Kind::stop && operation.unseen) {
         note_leaving(link, operation);
       } else {
@@ -65,7 +68,7 @@ bool Server::receive() {
 }
 
 void Server::note_leaving(Link& link, const Operation& letter) {
-  link.gone = from_client(*letter.unseen);
+  link.gone = letter.unseen;
   link.listens = false;
   if (link.queue.empty()) return;
   Arrived& newest = link.queue.back();
@@ -229,9 +232,13 @@ Status Server::perform() {
   const Operation* const first = first_request();
   const Status same = [&]() -> Status {
     const Timed timed(storing_seconds_);
-    WEIR_TRY(mpi::vote(servers_, first != nullptr ? describe(*first) : "leave the session without ending it",
-                       compare_requests()));
-    return {};
+    const auto voted =
+        mpi::vote(servers_, first != nullptr ? describe(*first) : "leave the session without ending it",
+                  compare_requests());
+    if (voted) return {};
+    // A rank that closes a file because of a failure knows more than that others do something else.
+    if (voted.error().code == ErrorCode::disagreement) WEIR_TRY(mpi::agree(servers_, reason_to_close()));
+    return tl::make_unexpected(voted.error());
   }();
   const std::int64_t urgent = same ? 0 : servers_.max(most_urgent_request());
   if (!same && urgent == 0) return leave();
@@ -249,7 +256,7 @@ Status Server::perform() {
     if (!arrived.answered) answer(link, status);
     if (urgency_of(arrived.operation) < urgent) {
       arrived.answered = true;
-      if (!arrived.operation.unseen) arrived.operation.unseen = told(status.error());
+      if (!arrived.operation.unseen) arrived.operation.unseen = status.error();
       continue;
     }
     // Where not all ranks end the session, those that do are told so, and do not come again.
@@ -269,7 +276,7 @@ Status Server::compare_requests() const {
   for (const Link& link : links_) {
     const Operation& operation = link.queue.front().operation;
     if (operation.unseen && operation.kind != Operation::Kind::close)
-      return tl::make_unexpected(from_client(*operation.unseen));
+      return tl::make_unexpected(*operation.unseen);
   }
   for (const Link& link : links_) {
     const std::string other = describe(link.queue.front().operation);
@@ -294,9 +301,9 @@ void Server::note_refused(const Failure& failure) {
   }
 }
 
-// Its rank stays that of a client: an answer tells it.
-void Server::remember(OpenFile& open, const Failure& failure) const {
-  if (!open.failed) open.failed = from_client(told(failure));
+void Server::remember(OpenFile& open, Failure failure) {
+  if (failure.rank < 0) failure.rank = nobody;
+  if (!open.failed) open.failed = std::move(failure);
 }
 
 // Requests often differ because ranks heard of an earlier failure at different times: that one is the cause.
@@ -305,6 +312,22 @@ Failure Server::cause_of_refusal(const Operation& operation, const Failure& fail
   if (failure.code != ErrorCode::disagreement || found == files_.end()) return failure;
   const auto& [file, failed] = found->second;
   return !file ? *failed : file->lost().value_or(failure);
+}
+
+// Why a client closes a file that is not whole; the first one that says so. One that gave the file up says
+// only that: what failed before is most likely why.
+Status Server::reason_to_close() const {
+  for (const bool gave_up : {false, true}) {
+    for (const Link& link : links_) {
+      if (link.queue.empty()) continue;
+      const Operation& request = link.queue.front().operation;
+      if (request.kind != Operation::Kind::close || !request.unseen || request.gave_up != gave_up) continue;
+      const auto found = files_.find(request.file);
+      const bool known = gave_up && found != files_.end() && found->second.failed;
+      return tl::make_unexpected(known ? *found->second.failed : *request.unseen);
+    }
+  }
+  return {};
 }
 
 Status Server::carry_out() {
@@ -406,13 +429,10 @@ Status Server::close(const Operation& operation) {
   const Timed timed(storing_seconds_);
   const auto found = files_.find(operation.file);
   if (found == files_.end()) return fail(ErrorCode::state, "the file is closed");
-  std::optional<Failure> unseen = operation.later ? found->second.failed : std::nullopt;
-  for (const Link& link : links_) {
-    if (const auto& failure = link.queue.front().operation.unseen; failure && !unseen)
-      unseen = from_client(*failure);
-  }
-  Status status = found->second.file ? found->second.file->close(unseen)
-                                     : Status(tl::make_unexpected(*found->second.failed));
+  const auto& [file, failed] = found->second;
+  std::optional<Failure> unseen = operation.later ? failed : std::nullopt;
+  if (const Status reason = reason_to_close(); !unseen && !reason) unseen = reason.error();
+  Status status = file ? file->close(unseen) : Status(tl::make_unexpected(*failed));
   files_.erase(found);
   return status;
 }
@@ -426,6 +446,8 @@ void Server::drop_data(Link& link, Arrived& arrived) {
 Failure Server::told(Failure failure) const {
   if (failure.rank >= first_client) {
     failure.rank -= first_client;
+  } else if (failure.rank == nobody) {
+    failure.rank = -1;
   } else if (failure.rank >= 0) {
     if (failure.code != ErrorCode::disagreement)
       failure.cause += fmt::format(" (on I/O server {})", failure.rank);
@@ -435,7 +457,7 @@ Failure Server::told(Failure failure) const {
 }
 
 Failure Server::from_client(Failure failure) {
-  if (failure.rank >= 0 && failure.rank < first_client) failure.rank += first_client;
+  failure.rank = failure.rank < 0 ? nobody : failure.rank + first_client;
   return failure;
 }
 

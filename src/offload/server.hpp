@@ -85,7 +85,8 @@ class Server {
   Status perform();
   Status compare_requests() const;
   void note_refused(const Failure& failure);
-  void remember(OpenFile& open, const Failure& failure) const;
+  static void remember(OpenFile& open, Failure failure);
+  Status reason_to_close() const;
   Failure cause_of_refusal(const Operation& operation, const Failure& failure) const;
   Status carry_out();
   Status create(const Operation& operation);

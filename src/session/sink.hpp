@@ -68,7 +68,7 @@ class OffloadSink final : public Sink {
   std::shared_ptr<offload::Progress> close(const std::optional<Failure>& unseen, bool later) override {
     return file_->close(unseen, later);
   }
-  void give_up() override { file_->give_up(); }
+  void give_up() override { file_->give_up(rank_); }
   bool is_open() const override { return file_->is_open(); }
   const std::string& path() const override { return file_->path(); }
 
