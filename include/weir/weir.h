@@ -205,6 +205,9 @@ WEIR_C_API weir_status weir_close(weir_file** file);
 /* The same, but returns at once: weir_wait_stored() on the ticket tells how it ended; with NULL, or if nobody
  * asks, weir_finalize() does. A file of which any write failed does not get its name, told or not. */
 WEIR_C_API weir_status weir_close_later(weir_file** file, weir_ticket** ticket);
+/* LOCAL: nothing is waited for, and the file gets no name; what other ranks still do to it fails. The data of
+ * writes on their way must stay until their tickets say otherwise. Sets *file to NULL. */
+WEIR_C_API weir_status weir_give_up(weir_file** file);
 
 WEIR_C_API weir_status weir_open(weir_session* session, const char* path, const weir_file_options* options,
                                  weir_reader** reader);

@@ -155,6 +155,9 @@ class WEIR_API File {
   // The same, but returns at once: the ticket's wait_stored() tells how it ended, and Session::end() if
   // nobody asked. The file is not published if any write failed, seen or not.
   Ticket close_later();
+  // LOCAL: nothing is waited for, and the file gets no name; what other ranks still do to it fails. The data
+  // of writes on their way must stay until their tickets say otherwise.
+  void give_up();
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -377,6 +377,15 @@ weir_status weir_close_later(weir_file** file, weir_ticket** ticket) {
   });
 }
 
+weir_status weir_give_up(weir_file** file) {
+  return as_status([&] {
+    if (file == nullptr || *file == nullptr) return;
+    const std::unique_ptr<weir_file> owned(*file);
+    *file = nullptr;
+    owned->file.give_up();
+  });
+}
+
 weir_status weir_open(weir_session* session, const char* path, const weir_file_options* options,
                       weir_reader** reader) {
   return as_status([&] {

@@ -29,7 +29,7 @@ void throw_if_failed(const Status& status) {
 // The file behind a handle; a handle that was moved from has none.
 template <class Impl>
 auto& opened(const std::unique_ptr<Impl>& impl) {
-  if (!impl) throw Error(ErrorCode::state, -1, "use a file: it was moved to another variable");
+  if (!impl) throw Error(ErrorCode::state, -1, "use a file: it was given up, or moved to another variable");
   if constexpr (requires { impl->sink; }) {
     if (impl->session->ended())  // whoever would write it is gone
       throw Error(ErrorCode::state, -1, impl->sink->path() + ": use a file: the session has ended");
@@ -263,6 +263,12 @@ Ticket File::close_later() {
   if (!closing->failed()) ++impl_->session->meter().files;
   impl_->session->note_closing(closing);
   return Ticket(std::make_shared<Ticket::State>(Ticket::State{closing, impl_->session}));
+}
+
+void File::give_up() {
+  if (!impl_) return;
+  if (impl_->sink->is_open() && !impl_->session->ended()) impl_->sink->give_up();
+  impl_.reset();
 }
 
 struct Reader::Impl {

@@ -126,6 +126,35 @@ with weir.Session(mode=mode) as io:
     comm.Barrier()
     assert not os.path.exists(path("bad.dat"))
 
+    # An exception, also one that is dealt with, gives the file up; arrays that nobody keeps stay until they are written.
+    try:
+        with io.create(path("lost.dat")) as out:
+            for number in range(4):
+                out.write(f"v{number}", numpy.full(1 << 20, 1.0), shape=(ranks << 20,), offset=(rank << 20,))
+            raise ValueError("on all ranks")
+    except ValueError:
+        pass
+    del out
+    gc.collect()
+    with io.create(path("next.dat")) as out:
+        out.write("v", numpy.full(4, 2.0 + rank), shape=(4 * ranks,), offset=(4 * rank,))
+    comm.Barrier()
+    assert not [name for name in os.listdir(folder) if name.startswith("lost.dat")]
+    with io.open(path("next.dat")) as source:
+        assert (source.read("v") == numpy.repeat(2.0 + numpy.arange(ranks), 4)).all()
+
+    # A file that the program loses is complained of at the end, and what is on its way into it stays until then.
+    other = weir.Session(comm, mode="thread")
+    other.create(path("lost.dat")).write("v", numpy.full(1 << 20, 1.0), shape=(ranks << 20,), offset=(rank << 20,))
+    gc.collect()
+    assert "not closed" in raises("state", other.end)
+    comm.Barrier()
+    assert not os.path.exists(path("lost.dat"))
+
+    # Numbers that cannot be meant.
+    assert "budget is -1" in raises("invalid_argument", weir.Session, comm, budget=-1)
+    assert "node_size is -2" in raises("invalid_argument", weir.Session, comm, node_size=-2)
+
     def create_and_close():  # who writes a file creates it: where that is not the program, close() tells
         io.create(path("no/such/folder/x.dat")).close()
     assert "No such file" in raises("not_found", create_and_close)

@@ -201,6 +201,15 @@ TEST_P(SerialSession, LimitsOfAFormatAreKnownBeforehand) {
   }
 }
 
+TEST_P(SerialSession, AFileThatIsGivenUpLeavesNothing) {
+  File out = session_.create((folder_ / "f.dat").string());
+  out.write("T", std::vector<double>{1, 2, 3}, {.shape = {3}}).wait();
+  out.give_up();
+  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_THAT(failure_of([&] { out.close(); }), HasSubstr("given up"));
+  out.give_up();
+}
+
 TEST_P(SerialSession, MovedAndSerialHandles) {
   File out = session_.create((folder_ / "f.dat").string());
   File other = std::move(out);

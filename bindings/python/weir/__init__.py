@@ -19,7 +19,6 @@ Threads: one at a time per session.
 
 import atexit
 import sys
-import weakref
 from ctypes import byref, c_char_p, c_int, c_int64, c_uint64, c_void_p
 from dataclasses import dataclass
 
@@ -37,7 +36,7 @@ _DTYPES = {numpy.dtype(name): code for code, name in enumerate(
     "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 longdouble complex64 complex128 "
     "clongdouble".split())}
 _DTYPE_OF = {code: dtype for dtype, code in _DTYPES.items()}
-_sessions = weakref.WeakSet()
+_sessions = set()  # that have not ended: they, and the arrays they write, outlive the program's references
 
 
 def version():
@@ -155,7 +154,6 @@ class File:
     def __init__(self, session, handle, path):
         self._session = session
         self._handle = handle
-        self._under_way = []
         self.path = path
 
     def write(self, name, array, shape=None, offset=None, step=None, reduce=None):
@@ -176,9 +174,7 @@ class File:
         call(library.weir_write_reduced, self._handle, encode(name), code, block.ctypes.data, block.ndim, dimensions(whole),
              dimensions(first), dimensions(block.shape), _NO_STEP if step is None else step, less, byref(handle))
         ticket = Ticket(handle, block)
-        # The bytes must live until they are no longer needed, whatever the program does with its references.
-        self._under_way = _still_needed(self._under_way)
-        self._under_way.append((_follow(handle), block))
+        self._session._keep(_follow(handle), block)
         return ticket
 
     def set_attribute(self, name, value, variable=None):
@@ -193,33 +189,32 @@ class File:
 
     def close(self):
         """The file gets its name, or, on failure, is removed."""
-        try:
-            call(library.weir_close, byref(self._handle))
-        finally:
-            self._under_way = []
+        call(library.weir_close, byref(self._handle))
 
     def close_later(self):
         """The same, but returns at once: the ticket's wait_stored() tells how it ended, and Session.end() if nobody asked.
         A file of which any write failed does not get its name."""
         handle = c_void_p()
-        try:
-            call(library.weir_close_later, byref(self._handle), byref(handle))
-        finally:
-            self._session._under_way = _still_needed(self._session._under_way + self._under_way)
-            self._under_way = []
+        call(library.weir_close_later, byref(self._handle), byref(handle))
         return Ticket(handle, None)
+
+    def give_up(self):
+        """LOCAL. The file gets no name; what other ranks still do to it fails."""
+        call(library.weir_give_up, byref(self._handle))
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
-        # After an exception other ranks may be elsewhere, and the file is not whole: it keeps its temporary name.
+        # After an exception other ranks may be elsewhere, and the file is not whole.
         if kind is None:
             self.close()
+        else:
+            self.give_up()
 
-
-def _still_needed(under_way):
-    return [write for write in under_way if not write[0].test()]
+    def __del__(self):
+        if self._handle:
+            self._session._take_over(self._handle)
 
 
 def _follow(handle):
@@ -303,10 +298,23 @@ class Session:
     def __init__(self, comm=None, mode=None, mapping=None, compute_per_server=0, node_size=0, budget=0):
         comm = MPI.COMM_WORLD if comm is None else comm
         self._handle = c_void_p()
-        self._under_way = []  # writes of files that are closed later, and their arrays
+        self._under_way = []  # writes, and the arrays that they need
+        self._unclosed = []  # files that the program has lost
         options = SessionOptions(encode(mode), encode(mapping), compute_per_server, node_size, budget)
         call(library.weir_init_f, comm.py2f(), byref(options), byref(self._handle))
         _sessions.add(self)
+
+    def _keep(self, ticket, array):
+        """The bytes live until they are no longer needed, whatever the program does with its references."""
+        self._under_way = [write for write in self._under_way if not write[0].test()]
+        self._under_way.append((ticket, array))
+
+    def _take_over(self, file):
+        """Garbage is collected when other ranks are elsewhere: such a file waits for end(), which complains of it."""
+        if self._handle:
+            self._unclosed.append(file)
+        else:
+            library.weir_give_up(byref(file))
 
     @property
     def compute(self):
@@ -371,6 +379,8 @@ class Session:
             call(library.weir_finalize, byref(self._handle))
         finally:
             self._under_way = []
+            while self._unclosed:
+                library.weir_give_up(byref(self._unclosed.pop()))
 
     def __enter__(self):
         return self

@@ -68,6 +68,7 @@ _SIGNATURES = {
     "weir_set_numbers": (_pointer, _text, _text, _int, _pointer, _u64),
     "weir_close": (_pointer,),
     "weir_close_later": (_pointer, _pointer),
+    "weir_give_up": (_pointer,),
     "weir_open": (_pointer, _text, _pointer, _pointer),
     "weir_inquire": (_pointer, _text, _pointer, _pointer, _pointer, _pointer),
     "weir_variable_name": (_pointer, _u64, _pointer),
