@@ -103,9 +103,18 @@ struct VariableInfo {
 
 // One write under way. Copies refer to the same write. LOCAL; in any order, as often as you like. A ticket
 // may be dropped: an error that nobody saw is thrown by close().
+//
+// The data must stay until it may be changed, also when an exception takes it out of scope: a ticket, and a
+// file for all of its writes, that goes out of scope with an exception waits for that, 5 s at most. So
+// declare data before its file, or keep the ticket.
 class WEIR_API Ticket {
  public:
   Ticket();
+  Ticket(const Ticket&) = default;
+  Ticket(Ticket&&) noexcept = default;
+  Ticket& operator=(const Ticket&) = default;
+  Ticket& operator=(Ticket&&) noexcept = default;
+  ~Ticket();
   bool test();    // may the data be changed? Never throws
   void wait();    // until the data may be changed; throws weir::Error if the write is known to have failed
   bool stored();  // is the data in the file, or has it failed? Never throws

@@ -299,6 +299,17 @@ void State::wait_taken(const offload::Progress& progress) {
   progress.wait_taken();
 }
 
+void State::let_go_of(const offload::Progress& progress) noexcept {
+  using std::chrono::steady_clock;
+  // All that goes with one exception goes within moments.
+  constexpr auto of_the_same = std::chrono::seconds(1);
+  constexpr auto long_enough = std::chrono::seconds(5);
+  if (steady_clock::now() - last_let_go_ > of_the_same) began_to_let_go_ = steady_clock::now();
+  while (!progress.taken() && !progress.refused() && steady_clock::now() - began_to_let_go_ < long_enough)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  last_let_go_ = steady_clock::now();
+}
+
 void State::run_where_files_are(const std::function<void()>& body) {
   if (in_thread_ && conduit_) {  // files and readers may outlive the session, and its thread
     static_cast<offload::OwnThread&>(*conduit_).run(body);

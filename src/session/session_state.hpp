@@ -3,6 +3,7 @@
 // Threads: the program's, one at a time.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,6 +35,9 @@ class State {
   Result<std::unique_ptr<Sink>> create(const std::string& path, const FileOptions& options);
   // Returns when the data of a write may be changed.
   void wait_taken(const offload::Progress& progress);
+  // LOCAL. The data of a write is about to go out of scope, with an exception. It is usually moved at once;
+  // but where that needs other ranks, they may never come: there is a limit, for all data that goes together.
+  void let_go_of(const offload::Progress& progress) noexcept;
   // Runs what calls storage libraries where they may be called.
   void run_where_files_are(const std::function<void()>& body);
   // COLLECTIVE. Everything is done; the summary is final afterwards.
@@ -80,6 +84,8 @@ class State {
   std::set<DirectSink*> direct_files_;
   std::optional<mpi::Comm> farewell_;  // where ranks meet that left; synchronous, of several ranks
   bool ended_ = false;
+  std::chrono::steady_clock::time_point began_to_let_go_;
+  std::chrono::steady_clock::time_point last_let_go_;
   // Kept by MPI until it is finalised; a session that ends before takes itself out of it.
   struct FinalizeHook {
     State* session;

@@ -49,10 +49,17 @@ T value_or_throw(Result<T> result) {
 
 struct Ticket::State {
   std::shared_ptr<offload::Progress> progress;
-  std::shared_ptr<session::State> session;  // nullptr: of a ticket that stands for nothing
+  std::shared_ptr<session::State> session;      // nullptr: of a ticket that stands for nothing
+  bool of_data = false;                         // and not of a whole file
+  int exceptions = std::uncaught_exceptions();  // that were on their way before
 };
 
 Ticket::Ticket() : state_(std::make_shared<State>(State{offload::Progress::finished({}), nullptr})) {}
+
+Ticket::~Ticket() {
+  if (state_ && state_->of_data && std::uncaught_exceptions() > state_->exceptions)
+    state_->session->let_go_of(*state_->progress);
+}
 
 bool Ticket::test() {
   return state_->progress->taken();
@@ -120,17 +127,6 @@ struct File::Impl {
     return closing->status();
   }
 
-  // The data of writes on their way is about to go out of scope too. It is usually moved at once; but where
-  // that needs other ranks, they may never come.
-  void let_go_of_data() const {
-    constexpr auto long_enough = std::chrono::seconds(5);
-    const auto start = std::chrono::steady_clock::now();
-    for (const auto& write : writes) {
-      while (!write->taken() && std::chrono::steady_clock::now() - start < long_enough)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
-
   // The end of scope without close(): the ordinary end of a block on all ranks, or an exception on this one.
   void leave_scope() noexcept {
     if (!sink || !sink->is_open()) return;
@@ -142,7 +138,7 @@ struct File::Impl {
             "weir: {}: given up, since it was not closed before an exception, the end of the session or "
             "MPI_Finalize\n",
             sink->path());
-        let_go_of_data();
+        for (const auto& write : writes) session->let_go_of(*write);
         if (!session->ended()) sink->give_up();
         return;
       }
@@ -202,7 +198,7 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
     meter.bytes += bytes_of_block(type, elements, options);
   }
   impl_->note(progress);
-  return Ticket(std::make_shared<Ticket::State>(Ticket::State{progress, impl_->session}));
+  return Ticket(std::make_shared<Ticket::State>(Ticket::State{progress, impl_->session, true}));
 }
 
 namespace {

@@ -121,6 +121,13 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
     for (int step = 4; step < 20; ++step)
       write(*lost, place, scenario == "finalize" ? data : passing, step).wait_stored();
     lost->close();
+  } else if (scenario == "exception-data") {  // it goes before the file does, and its memory with it
+    const std::vector<double> late(std::size_t{4} << 20U, place.rank);
+    const weir::Ticket ticket = lost->write("late", late,
+                                            {.shape = {late.size() * static_cast<std::size_t>(place.size)},
+                                             .offset = {late.size() * static_cast<std::size_t>(place.rank)},
+                                             .count = {late.size()}});
+    throw std::runtime_error("all ranks have had enough");
   } else if (scenario == "exceptions") {  // on all ranks
     throw std::runtime_error("all ranks have had enough");
   } else if (scenario == "end-unclosed") {

@@ -45,6 +45,7 @@ run end-of-scope succeeds '' clean
 run end-unclosed fails 'not closed' clean
 run after-end succeeds 'the session has ended' clean
 run exceptions fails 'all ranks have had enough' clean
+run exception-data fails 'all ranks have had enough' clean
 run finalize fails 'not closed' clean
 run client-killed fails 'signal 9|Killed|has ended' any
 run exit fails 'exit code|non-zero|has ended|terminated' any
