@@ -1,8 +1,10 @@
 #include "offload/arrays.hpp"
 
 #include <algorithm>
-
+#include <chrono>
 #include <exception>
+#include <thread>
+
 #include "core/timed.hpp"
 
 namespace weir::offload {
@@ -47,6 +49,7 @@ Result<Arrays::Half*> Arrays::make_half(std::uint64_t bytes) {
   constexpr std::uint64_t page = 4096;
   if (bytes > UINT64_MAX / 2)
     return fail(ErrorCode::no_memory, "an array of that size does not fit into memory");
+  let_others_map();
   auto half = std::make_unique<Half>();
   WEIR_ASSIGN(half->region, Region::create((bytes / page + 1) * page));
   half->region.touch(0, half->region.bytes());
@@ -58,11 +61,30 @@ Result<Arrays::Half*> Arrays::make_half(std::uint64_t bytes) {
     map.process = half->region.address().process;
     map.descriptor = half->region.address().descriptor;
     map.bytes = half->region.bytes();
+    half->mapping = map.progress = std::make_shared<Progress>();
+    being_mapped_.push_back(half.get());
     conduit_->submit(std::move(map));
+  } else {
+    half->region.close_to_others();
   }
   Half* made = half.get();
   halves_[made->region.data()] = std::move(half);
   return made;
+}
+
+// Many arrays in a row are made no faster than they are mapped; but the other side may be busy with what
+// needs other ranks.
+void Arrays::let_others_map() {
+  using std::chrono::steady_clock;
+  constexpr std::size_t many = 64;
+  const auto end = steady_clock::now() + std::chrono::milliseconds(100);
+  for (close_those_mapped(); being_mapped_.size() >= many && steady_clock::now() < end; close_those_mapped())
+    std::this_thread::yield();
+}
+
+void Arrays::close_those_mapped() {
+  for (; !being_mapped_.empty() && being_mapped_.front()->mapping->done(); being_mapped_.pop_front())
+    being_mapped_.front()->region.close_to_others();
 }
 
 bool Arrays::is_in_use(Half& half) const {
@@ -92,6 +114,7 @@ void Arrays::free_half(const Half* half) {
     unmap.region = half->number;
     conduit_->submit(std::move(unmap));
   }
+  std::erase(being_mapped_, found->second.get());
   halves_.erase(found);
 }
 
@@ -106,6 +129,7 @@ std::optional<Arrays::Place> Arrays::locate(const void* data, std::uint64_t byte
 }
 
 void Arrays::note_use(const void* data, const std::shared_ptr<Progress>& progress) {
+  close_those_mapped();
   auto after = halves_.upper_bound(static_cast<const std::byte*>(data));
   if (after == halves_.begin()) return;
   Half& half = *std::prev(after)->second;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,17 +41,21 @@ class Arrays : public std::enable_shared_from_this<Arrays> {
   class Array;
   struct Half {
     Region region;
-    std::uint64_t number = 0;  // for the other side
+    std::uint64_t number = 0;           // for the other side
+    std::shared_ptr<Progress> mapping;  // by the other side
     std::vector<std::shared_ptr<Progress>> uses;
   };
   Result<Half*> make_half(std::uint64_t bytes);
   void free_half(const Half* half);
   bool is_in_use(Half& half) const;
   void wait_for(Half& half);
+  void let_others_map();
+  void close_those_mapped();
 
   Conduit* conduit_;
   std::uint64_t next_number_ = 1;
   std::map<const std::byte*, std::unique_ptr<Half>> halves_;  // by address
+  std::deque<Half*> being_mapped_;
   double waited_seconds_ = 0;
 };
 

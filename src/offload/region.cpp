@@ -19,7 +19,12 @@ void Region::swap(Region& other) noexcept {
 
 Region::~Region() {
   if (data_ != nullptr) ::munmap(data_, address_.bytes);
+  close_to_others();
+}
+
+void Region::close_to_others() {
   if (address_.descriptor >= 0) ::close(static_cast<int>(address_.descriptor));
+  address_.descriptor = -1;
 }
 
 Status Region::map() {
@@ -63,6 +68,7 @@ Result<Region> Region::open(const Address& address) {
       static_cast<std::uint64_t>(status.st_size) != address.bytes)
     return fail(ErrorCode::io, "the shared memory has another size than was said");
   WEIR_TRY(region.map());
+  region.close_to_others();
   return region;
 }
 

@@ -20,8 +20,9 @@ class Region {
     std::uint64_t bytes = 0;
   };
 
-  static Result<Region> create(std::uint64_t bytes);   // zeros; pages are taken when they are first touched
-  static Result<Region> open(const Address& address);  // REQUIRES: its maker is alive
+  static Result<Region> create(std::uint64_t bytes);  // zeros; pages are taken when they are first touched
+  // REQUIRES: its maker is alive, and has not closed it to others.
+  static Result<Region> open(const Address& address);
 
   Region() = default;
   Region(Region&& other) noexcept { swap(other); }
@@ -30,6 +31,10 @@ class Region {
     return *this;
   }
   ~Region();
+
+  // Nobody else will open it from now on. The memory stays, the descriptor is free for other uses: a process
+  // has a thousand or so.
+  void close_to_others();
 
   // Makes the pages of a part present in this process, so that nobody waits for them later. Best effort.
   void touch(std::uint64_t offset, std::uint64_t bytes) const;

@@ -167,17 +167,18 @@ void Server::share_memory(Link& link, const Operation& operation) {
   }
   // Where it cannot be mapped, a write from it says so.
   auto region = Region::open({operation.process, operation.descriptor, operation.bytes});
-  if (!region) return;
-  region->touch(0, region->bytes());
-  link.regions[operation.region] = std::move(*region);
+  if (region) region->touch(0, region->bytes());
+  link.regions.insert_or_assign(operation.region, std::move(region));
 }
 
 Result<const std::byte*> Server::find_in_region(const Link& link, const Operation& operation) const {
   const auto found = link.regions.find(operation.region);
-  if (found == link.regions.end())
-    return fail(ErrorCode::io,
-                fmt::format("the shared memory of compute rank {} cannot be read", link.client.rank));
-  return found->second.data() + operation.place;
+  if (found == link.regions.end() || !found->second) {
+    const std::string why = found == link.regions.end() ? "it is gone" : found->second.error().message();
+    return fail(ErrorCode::io, fmt::format("the shared memory of compute rank {} cannot be read: {}",
+                                           link.client.rank, why));
+  }
+  return found->second->data() + operation.place;
 }
 
 void Server::give_back(Link& link, Arrived& arrived) {
@@ -375,9 +376,12 @@ Result<std::vector<files::ReducedBlock>> Server::blocks_of(std::uint64_t round) 
   for (const Link& link : links_) {
     const Arrived& arrived = link.queue.front();
     const Operation& operation = arrived.operation;
-    if (round == 0 && operation.has_data() && operation.region != 0) {
+    if (operation.has_data() && operation.region != 0) {
+      if (round >= arrived.in_place.size()) continue;
       WEIR_ASSIGN(const std::byte* data, find_in_region(link, operation));
-      blocks.push_back({operation.box, data, link.client.rank});
+      const Box& box = arrived.in_place[round];
+      data += position_of(box, operation.box) * size_of(operation.heading.type);
+      blocks.push_back({box, data, link.client.rank});
     } else if (round < operation.pieces) {
       const Piece& piece = arrived.pieces.front();
       blocks.push_back({piece.box, link.client.mailbox.at(piece.place), link.client.rank});

@@ -60,7 +60,7 @@ class Server {
     MessageReader letters;
     MessageWriter answers;
     std::deque<Arrived> queue;
-    std::map<std::uint64_t, Region> regions;
+    std::map<std::uint64_t, Result<Region>> regions;
     std::optional<Failure> gone;  // it has left the session, what is in its queue is the last of it
     bool listens = true;          // to answers
 

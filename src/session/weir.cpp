@@ -401,8 +401,8 @@ Reader Session::open(const std::string& path, const FileOptions& options) {
 
 std::shared_ptr<Memory> Session::allocate_bytes(std::size_t bytes) {
   auto memory = impl_->state->arrays()->allocate(bytes);
-  if (!memory) throw std::bad_alloc();
-  return *memory;
+  if (!memory && memory.error().code == ErrorCode::no_memory) throw std::bad_alloc();
+  return value_or_throw(in(std::move(memory), "allocate an array"));
 }
 
 void Session::end() {

@@ -286,6 +286,22 @@ TEST_F(Offload, ArraysThatGoAwayWhileTheyAreWritten) {
   in.close();
 }
 
+// A process may have no more than a thousand or so.
+TEST_F(Offload, ArraysTakeNoDescriptors) {
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const Extent shape = {30};
+  write_file(path_, shape, 1);
+  const auto before = descriptors();
+  std::vector<Buffer<double>> arrays;
+  for (int i = 0; i < 50; ++i) arrays.push_back(session_.allocate<double>(10));
+  write_file(path_, shape, 2);  // what came before it has been answered
+  arrays.push_back(session_.allocate<double>(10));
+  EXPECT_LT(descriptors(), before + 10);
+}
+
 TEST_F(Offload, Policies) {
   const Extent shape = {5000};
   const auto data = values_of<double>(shape, mine(shape), 4);
