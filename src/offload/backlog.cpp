@@ -6,13 +6,6 @@ namespace weir::offload {
 
 namespace {
 
-std::deque<Box> cut(const Operation& operation, std::uint64_t room) {
-  if (operation.bytes <= room / 2) return {operation.box};
-  const std::size_t size = size_of(operation.heading.type);
-  const auto boxes = split(operation.box, std::max<std::uint64_t>(1, room / 4 / size));
-  return {boxes.begin(), boxes.end()};
-}
-
 void end_with(const std::shared_ptr<Progress>& progress, const Failure& failure) {
   if (progress) progress->mark_done(tl::make_unexpected(failure));
 }
@@ -63,7 +56,10 @@ std::optional<std::string> Backlog::begin_next() {
     queue_.pop_front();
   }
   parts_.clear();
-  if (current_->has_data() && !(maps_regions_ && current_->region != 0)) parts_ = cut(*current_, room_);
+  if (current_->has_data() && !(maps_regions_ && current_->region != 0)) {
+    const std::vector<Box> boxes = cut(*current_, room_);
+    parts_.assign(boxes.begin(), boxes.end());
+  }
   current_->pieces = parts_.size();
   unanswered_.push_back(current_->progress);
   return to_letter(*current_);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "files/reduction.hpp"
 
 namespace weir::offload {
@@ -52,6 +54,12 @@ Operation leaving(int rank) {
                          .advice = "see what it printed; what was closed before is whole",
                          .rank = rank};
   return leave;
+}
+
+std::vector<Box> cut(const Operation& write, std::uint64_t room) {
+  const std::uint64_t size = size_of(write.heading.type);
+  if (volume(write.box.count) * size <= room / 2) return {write.box};
+  return split(write.box, std::max<std::uint64_t>(1, room / 4 / size));
 }
 
 Json to_json(const Failure& failure) {

@@ -48,6 +48,10 @@ Operation leaving(int rank);
 std::string to_letter(const Operation& operation);
 Operation from_letter(const Json& letter);
 
+// The parts in which the block of a write moves, where there is so much room: one, unless it takes more than
+// half of it.
+std::vector<Box> cut(const Operation& write, std::uint64_t room);
+
 // A piece of the data of the newest operation has arrived in the mailbox.
 struct Piece {
   Box box;

@@ -395,10 +395,15 @@ Status Server::write(OpenFile& open) {
   const bool reduced = files::reduces(first.reduce) || open.file->is_reduced(first.heading.name);
   std::vector<files::OwnedBox> boxes;
   std::uint64_t rounds = 1;
-  for (const Link& link : links_) {
-    const Operation& operation = link.queue.front().operation;
+  for (Link& link : links_) {
+    Arrived& arrived = link.queue.front();
+    const Operation& operation = arrived.operation;
     if (operation.has_data()) boxes.push_back({link.client.rank, operation.box});
-    rounds = std::max(rounds, operation.pieces);
+    // Of a reduced variable, blocks are the same in every step, wherever their data lies.
+    if (operation.has_data() && operation.region != 0)
+      arrived.in_place =
+          reduced ? cut(operation, link.client.mailbox.data_room()) : std::vector{operation.box};
+    rounds = std::max({rounds, operation.pieces, std::uint64_t{arrived.in_place.size()}});
   }
   rounds = static_cast<std::uint64_t>(servers_.max(static_cast<std::int64_t>(rounds)));
   std::optional<files::OutputFile::Ongoing> ongoing;
@@ -446,7 +451,8 @@ void Server::drop_data(Link& link, Arrived& arrived) {
 }
 
 // The rank of a failure means a compute rank to the program, and a server where storage failed. While a
-// failure of a client is among servers, its rank is moved out of the way.
+// failure of a client is among servers, its rank is moved out of the way. A client's failure without a rank
+// is one that a server told it before.
 Failure Server::told(Failure failure) const {
   if (failure.rank >= first_client) {
     failure.rank -= first_client;

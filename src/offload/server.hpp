@@ -51,6 +51,7 @@ class Server {
   struct Arrived {
     Operation operation;
     std::deque<Piece> pieces;    // that are here and not yet written
+    std::vector<Box> in_place;   // the blocks, where the data lies in a region
     std::uint64_t received = 0;  // pieces that have come so far
     Status status;               // of an independent write, so far
     bool answered = false;       // it waits for the other ranks to close the file, too

@@ -76,6 +76,29 @@ std::vector<T> expected_of(const std::string& operation, const Extent& shape, co
   return result;
 }
 
+// Blocks that Weir reads where they lie, and blocks that it has to move, in parts where there is little room.
+TEST_P(Reductions, FromArraysOfWeirAndFromOthers) {
+  const Extent shape = {200000 * static_cast<std::uint64_t>(size_)};
+  const Box box = part_of(shape, 0, rank_, size_);
+  Buffer<double> array = session_.allocate<double>(volume(box.count));
+  File out = create();
+  for (int step = 0; step < 4; ++step) {
+    const Reduction mean = {.operation = "mean", .steps = 4};
+    if (step % 2 == 0) {
+      const std::vector<double> values = values_of<double>(shape, box, step);
+      std::copy(values.begin(), values.end(), array.fresh());
+      out.write("T", array,
+                {.shape = shape, .offset = box.offset, .count = box.count, .step = step, .reduce = mean});
+    } else {
+      write<double>(out, "T", shape, box, step, step, mean);
+    }
+  }
+  out.close();
+  Reader in = open();
+  EXPECT_TRUE(read<double>(in, "T", 3) == expected_of<double>("mean", shape, {}, {0, 1, 2, 3}));
+  in.close();
+}
+
 TEST_P(Reductions, OverSteps) {
   const Extent shape = {13, 5};  // uneven parts
   const std::vector<std::string> operations = {"mean", "min", "max", "sum", "instant"};
