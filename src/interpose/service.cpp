@@ -22,7 +22,7 @@ namespace weir::interpose {
 using collective::Accounting;
 
 // A file that the program has open.
-struct OpenFile {
+struct Service::OpenFile {
   MPI_File handle = MPI_FILE_NULL;
   std::unique_ptr<ServedFile> served;    // null: left to the MPI library
   std::unique_ptr<PassedWrites> writes;  // null: it has none that anybody must be kept away from
@@ -75,8 +75,8 @@ Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const ch
   WEIR_TRY(mpi::same_everywhere(opening.comm, said, "the hints of MPI_File_open"));
   if (opening.comm.rank() == 0)
     for (const std::string& message : useless) state_->say_once(message + " (the hint is ignored)");
-  // What goes wrong here goes wrong again in MPI_File_open, which has the words for it.
-  // Nor is it known before that which file a name with a colon stands for.
+  // What goes wrong here goes wrong again in MPI_File_open, which has the words for it. Which file a name
+  // with a colon stands for is only known once it is open.
   const bool makes =
       (mode & MPI_MODE_CREATE) != 0 && (mode & MPI_MODE_EXCL) == 0 && std::strchr(name, ':') == nullptr;
   if (makes && opening.settings.striping.known() && opening.comm.rank() == 0)

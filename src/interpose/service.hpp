@@ -58,6 +58,7 @@ class Service {
   void print_summary();
 
  private:
+  struct OpenFile;
   struct State;
   std::unique_ptr<State> state_;
 };
