@@ -70,9 +70,11 @@ void ServedFile::finish() {
 }
 
 // Whether the MPI library places the data of the view where we do: both touch the same file. ROMIO does not,
-// against the standard, if a lower bound is not 0; at the latest the second file type shows it.
+// against the standard, if a lower bound is not 0 or a named type is longer than its bytes; at the latest the
+// second file type shows it.
 bool ServedFile::is_placed_alike() const {
-  if (view_types_->file_tree.lower == 0 && view_types_->elementary_tree.lower == 0) return true;
+  const auto doubtful = [](const TypeTree& tree) { return tree.lower != 0 || tree.has_padded_names(); };
+  if (!doubtful(view_types_->file_tree) && !doubtful(view_types_->elementary_tree)) return true;
   const pattern::View& view = file_rows_.view();
   const std::uint64_t elements = view.file_type().size() / view.elementary_size();
   if (elements == 0) return true;

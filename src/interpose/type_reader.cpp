@@ -41,7 +41,7 @@ TypeTree member(std::uint64_t size) {
 }
 
 // A named type has all its bytes at its beginning, but for MPI_SHORT_INT: its members stand as those of a C
-// structure, with a hole between them.
+// structure, with a hole between them. It is described as one, and stays named.
 Result<TypeTree> named(MPI_Datatype type, TypeTree tree) {
   tree.combiner = MPI_COMBINER_NAMED;
   if (static_cast<std::int64_t>(tree.size) == tree.extent) return tree;
@@ -55,7 +55,6 @@ Result<TypeTree> named(MPI_Datatype type, TypeTree tree) {
     short value;
     int place;
   };
-  tree.combiner = MPI_COMBINER_STRUCT;
   tree.integers = {2, 1, 1};
   tree.addresses = {offsetof(ShortInt, value), offsetof(ShortInt, place)};
   tree.types = {member(sizeof(ShortInt::value)), member(sizeof(ShortInt::place))};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <span>
 
@@ -81,7 +82,7 @@ Result<pattern::Datatype> darray(List<int>& integers, const pattern::Datatype& o
 
 Result<pattern::Datatype> build(const TypeTree& tree) {
   using pattern::Datatype;
-  if (tree.combiner == MPI_COMBINER_NAMED)
+  if (tree.combiner == MPI_COMBINER_NAMED && tree.types.empty())
     return Datatype::named(tree.size, static_cast<std::uint64_t>(std::max<std::int64_t>(tree.extent, 0)), 1);
 
   std::vector<Datatype> of;
@@ -92,7 +93,8 @@ Result<pattern::Datatype> build(const TypeTree& tree) {
   List integers(tree.integers);
   List addresses(tree.addresses);
   auto built = [&]() -> Result<Datatype> {
-    if (tree.combiner != MPI_COMBINER_STRUCT && of.size() != 1)
+    const bool structure = tree.combiner == MPI_COMBINER_STRUCT || tree.combiner == MPI_COMBINER_NAMED;
+    if (!structure && of.size() != 1)
       return fail(ErrorCode::unsupported, fmt::format("a data type is made of {} others", of.size()));
     switch (tree.combiner) {
       case MPI_COMBINER_DUP:
@@ -125,6 +127,7 @@ Result<pattern::Datatype> build(const TypeTree& tree) {
         const std::int64_t count = integers.one();
         return Datatype::hindexed_block(integers.one(), addresses.many(count), of[0]);
       }
+      case MPI_COMBINER_NAMED:
       case MPI_COMBINER_STRUCT: {
         const std::int64_t count = integers.one();
         const auto lengths = integers.many(count);
@@ -159,6 +162,12 @@ std::uint64_t TypeTree::hash() const {
   Hash hash;
   add(hash, *this);
   return hash.value();
+}
+
+bool TypeTree::has_padded_names() const {
+  if (combiner == MPI_COMBINER_NAMED) return static_cast<std::int64_t>(size) != extent;
+  return std::any_of(types.begin(), types.end(),
+                     [](const TypeTree& part) { return part.has_padded_names(); });
 }
 
 Result<pattern::Datatype> to_datatype(const TypeTree& tree) {

@@ -15,7 +15,7 @@
 namespace weir::interpose {
 
 struct TypeTree {
-  int combiner = MPI_COMBINER_NAMED;
+  int combiner = MPI_COMBINER_NAMED;  // a named type with parts is described as a structure of them
   std::vector<int> integers;
   std::vector<MPI_Aint> addresses;
   std::vector<TypeTree> types;
@@ -24,6 +24,8 @@ struct TypeTree {
   std::int64_t extent = 1;
   bool operator==(const TypeTree&) const = default;
 
+  // Whether a named type in it, such as MPI_DOUBLE_INT, is longer than its bytes.
+  bool has_padded_names() const;
   std::uint64_t hash() const;
 };
 

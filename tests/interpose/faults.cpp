@@ -245,10 +245,10 @@ void wrong_hint(const std::string& path) {
 
 // Hints of the standard are advice: what MPI libraries go on with is no failure.
 void useless_hint(const std::string& path) {
-  constexpr const char* hints[][2] = {{"cb_nodes", "-1"},          {"cb_nodes", "several"},
-                                      {"striping_factor", "-1"},   {"striping_factor", "0"},
-                                      {"cb_buffer_size", "1024"},  {"cb_buffer_size", "2147483648"},
-                                      {"striping_unit", "-65536"}, {"cb_nodes", "-1"}};
+  constexpr const char* hints[][2] = {{"cb_nodes", "-1"},         {"cb_nodes", "several"},
+                                      {"striping_factor", "-1"},  {"striping_factor", "0"},
+                                      {"cb_buffer_size", "1024"}, {"striping_unit", "-65536"},
+                                      {"cb_nodes", "-1"}};
   for (const auto& [key, value] : hints) {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
@@ -368,28 +368,32 @@ void left_alone(const std::string& path) {
   MPI_File_close(&file);
 }
 
-// File types that do not begin at 0: what a rank writes alone, all read together, wherever the MPI library
-// places it.
-void shifted_view(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
-  MPI_File_set_size(file, 4096);
+// File types that MPI libraries place differently: what a rank writes alone, all read together, wherever it
+// is.
+void odd_view(const std::string& path) {
   const int length = 1;
   const MPI_Aint at = 4 * rank;
-  MPI_Datatype one = MPI_DATATYPE_NULL, type = MPI_DATATYPE_NULL;
+  MPI_Datatype one = MPI_DATATYPE_NULL, shifted = MPI_DATATYPE_NULL, padded = MPI_DATATYPE_NULL;
   MPI_Type_create_hindexed(1, &length, &at, MPI_INT, &one);
-  MPI_Type_create_resized(one, at, 4 * ranks, &type);
-  MPI_Type_commit(&type);
-  MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL);
-  const int wrote[4] = {rank * 10 + 1, rank * 10 + 2, rank * 10 + 3, rank * 10 + 4};
-  int read[4] = {};
-  MPI_File_write_at(file, 0, wrote, 4, MPI_INT, MPI_STATUS_IGNORE);
-  MPI_File_sync(file);
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_File_read_at_all(file, 0, read, 4, MPI_INT, MPI_STATUS_IGNORE);
-  if (std::memcmp(wrote, read, sizeof read) != 0) give_up("read something else");
-  MPI_Type_free(&one);
-  MPI_Type_free(&type);
-  MPI_File_close(&file);
+  MPI_Type_create_resized(one, at, 4 * ranks, &shifted);
+  MPI_Type_contiguous(3, MPI_DOUBLE_INT, &padded);
+  for (MPI_Datatype type : {shifted, padded}) {
+    // ROMIO of Open MPI 4 ends the job.
+    if (type == padded && std::getenv("OMPI_MCA_io") != nullptr) continue;
+    MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_File_set_size(file, 4096);
+    MPI_Type_commit(&type);
+    MPI_File_set_view(file, type == shifted ? 0 : 400 * rank, MPI_INT, type, "native", MPI_INFO_NULL);
+    int wrote[20] = {}, read[20] = {};
+    for (int i = 0; i < 20; ++i) wrote[i] = rank * 100 + i + 1;
+    MPI_File_write_at(file, 0, wrote, 20, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_read_at_all(file, 0, read, 20, MPI_INT, MPI_STATUS_IGNORE);
+    if (std::memcmp(wrote, read, sizeof read) != 0) give_up("read something else");
+    MPI_File_close(&file);
+  }
+  for (MPI_Datatype* type : {&one, &shifted, &padded}) MPI_Type_free(type);
 }
 
 // Writes of one character at the beginning of a file that the MPI library carries out, whatever Weir serves.
@@ -547,7 +551,7 @@ int main(int argc, char** argv) {
                {"named_driver", named_driver},
                {"many_files", many_files},
                {"left_alone", left_alone},
-               {"shifted_view", shifted_view},
+               {"odd_view", odd_view},
                {"waits", waits},
                {"dies", dies},
                {"half_dies", half_dies},

@@ -35,8 +35,8 @@ run short_read 3 0
 run named_driver 2 0
 run many_files 7 0
 run left_alone 2 0
-run shifted_view 3 0
-run shifted_view 3 0 OMPI_MCA_io=^ompio
+run odd_view 3 0
+run odd_view 3 0 OMPI_MCA_io=^ompio
 run waits 2 0
 run dies 3 1
 # needs WORDS: in what the last one said

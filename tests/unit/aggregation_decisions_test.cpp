@@ -356,6 +356,7 @@ TEST(Settings, AHintCanBeCheckedByItself) {
   EXPECT_THAT(wrong.error().message(), HasSubstr("cb_nodes"));
   EXPECT_FALSE(check_hint("striping_factor", "0"));
   EXPECT_FALSE(check_hint("cb_buffer_size", "1024"));
+  EXPECT_FALSE(check_hint("cb_buffer_size", "2147483648"));
 }
 
 // What one rank may conclude before it has met the others is what all would decide if they were like it.
