@@ -111,8 +111,9 @@ Status Server::wait_until(const std::function<bool()>& condition) {
   }
 }
 
+// A program that has no file open may never write anything.
 bool Server::warm_up() {
-  return std::any_of(links_.begin(), links_.end(), [](Link& link) {
+  return !files_.empty() && std::any_of(links_.begin(), links_.end(), [](Link& link) {
     Client& client = link.client;
     if (!client.warm_up.do_some()) return false;
     client.mailbox.note_warm(client.warm_up.done(), client.warm_up.complete());

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t least_room = 64U << 10U;  // per client
+constexpr std::uint64_t most_warm = 256U << 20U;  // memory that a server takes before there is data for it
 
 // What a server tells its client about their mailbox.
 struct Invitation {
@@ -112,8 +113,8 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
                           .mailbox = Mailbox(region->data() + invitation.mailbox, room, *bell),
                           .watch = {},
                           .warm_up = {}};
-    client.warm_up =
-        WarmUp(*region, static_cast<std::uint64_t>(client.mailbox.data() - region->data()), room);
+    client.warm_up = WarmUp(*region, static_cast<std::uint64_t>(client.mailbox.data() - region->data()),
+                            std::min(room, most_warm / ranks.size()));
     if (reply.process >= 0) {
       client.watch.emplace(reply.process);
     } else {

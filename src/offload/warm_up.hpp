@@ -15,10 +15,9 @@ namespace weir::offload {
 class WarmUp {
  public:
   WarmUp() = default;
-  // The beginning of a part of the region: as much as programs usually have on its way, at most a quarter of
-  // a large part.
+  // A part of the region, from its beginning on.
   WarmUp(const Region& region, std::uint64_t offset, std::uint64_t bytes)
-      : region_(&region), offset_(offset), bytes_(std::min(bytes, std::max(usual, bytes / 4))) {}
+      : region_(&region), offset_(offset), bytes_(bytes) {}
 
   // False: it is all done, or as far as `most` bytes.
   bool do_some(std::uint64_t most = UINT64_MAX) {
@@ -33,7 +32,6 @@ class WarmUp {
   bool complete() const { return done_ >= bytes_; }
 
  private:
-  static constexpr std::uint64_t usual = 64U << 20U;
   static constexpr std::uint64_t some = 256U
                                         << 10U;  // well under a millisecond, also where new pages are slow
   const Region* region_ = nullptr;

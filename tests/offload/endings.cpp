@@ -69,7 +69,8 @@ int after_end(weir::Session& io, const Place& place, const std::vector<double>& 
 int run(const std::string& scenario, const std::string& mode, const std::string& folder) {
   int job_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &job_rank);
-  if (scenario == "server-killed") {
+  const bool names_servers = scenario == "server-killed" || scenario == "idle";
+  if (names_servers) {
     // Which rank serves is the session's affair: every rank says who it is, and those that come back take it
     // back.
     std::ofstream(folder + "/rank" + std::to_string(job_rank)) << ::getpid() << "\n";
@@ -80,10 +81,15 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
   std::optional<weir::Session> owned;
   if (leaked == nullptr) owned.emplace(MPI_COMM_WORLD, options);
   weir::Session& io = leaked != nullptr ? *leaked : *owned;
-  if (scenario == "server-killed") ::unlink((folder + "/rank" + std::to_string(job_rank)).c_str());
+  if (names_servers) ::unlink((folder + "/rank" + std::to_string(job_rank)).c_str());
   Place place;
   MPI_Comm_rank(io.compute(), &place.rank);
   MPI_Comm_size(io.compute(), &place.size);
+  if (scenario == "idle") {  // somebody looks at the servers meanwhile
+    MPI_Barrier(io.compute());
+    if (place.rank == 0) std::ofstream(folder + "/ready") << "ready\n";
+    for (int i = 0; i < 100 && ::access((folder + "/seen").c_str(), F_OK) != 0; ++i) ::usleep(100'000);
+  }
   const bool last = place.rank == place.size - 1;
   static std::vector<double> data;  // it must stay until it is written
   data.assign(mine, place.rank + 1);
@@ -92,7 +98,7 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
     write(whole, place, data, 0);
     whole.close();
   }
-  if (scenario == "nothing") return 0;
+  if (scenario == "nothing" || scenario == "idle") return 0;
   if (scenario == "after-end") return after_end(io, place, data, folder);
   if (scenario == "missing-folder") {  // on all ranks
     weir::File lost = io.create(folder + "/none/lost.dat", {.backend = "posix"});

@@ -22,6 +22,12 @@ run() {
     ( for _ in $(seq 200); do [ -e "$folder/ready" ] && break; sleep 0.1; done
       for note in "$folder"/rank*; do kill -9 "$(cat "$note")"; done ) 2> "$work/kill.log" &
   fi
+  if [ "$scenario" = idle ]; then
+    ( for _ in $(seq 200); do [ -e "$folder/ready" ] && break; sleep 0.1; done
+      sleep 0.5
+      for note in "$folder"/rank*; do sed -n 's/^RssShmem:[^0-9]*\([0-9]*\) kB$/\1/p' "/proc/$(cat "$note")/status"; done > "$folder/held"
+      touch "$folder/seen" ) &
+  fi
   local begin=$SECONDS
   output=$(timeout -k 5 30 "$MPIEXEC" -n "$ranks" "$program" "$scenario" "$mode" "$folder" 2>&1)
   code=$?
@@ -35,6 +41,10 @@ run() {
   grep -qiE -- "$pattern" <<< "$output" || complain "does not say '$pattern'"
   [ "$(stat -c %s "$folder/whole.dat" 2> /dev/null || echo 0)" -gt 100000 ] || complain 'the file that was closed is not there'
   if [ "$left" = clean ] && [ -n "$(find "$folder" -name '*.partial.*')" ]; then complain "left: $(ls "$folder")"; fi
+  if [ "$scenario" = idle ]; then
+    [ -s "$folder/held" ] || complain 'nobody saw a server'
+    while read -r held; do [ "$held" -lt 32768 ] || complain "a server without a file holds $held KiB"; done < "$folder/held"
+  fi
   if [ "$scenario" != end-of-scope ] && [ -e "$folder/lost.dat" ]; then complain 'lost.dat has its name'; fi
   if [ "$scenario" = end-of-scope ] && [ ! -e "$folder/lost.dat" ]; then complain 'lost.dat is lost'; fi
 }
@@ -57,6 +67,7 @@ else
   run exception-between fails 'rank [0-9]+\): this rank has left the session' clean
 fi
 if [ "$mode" = servers ]; then
+  run idle succeeds '' clean
   run server-killed fails 'signal 9|Killed|has ended' any
 fi
 [ "$failures" = 0 ] || exit 1
