@@ -32,7 +32,7 @@ Exchange::Exchange(const ExchangeTools& tools, Schedule& schedule, const MemoryS
     const Message& message = schedule_.messages[m];
     if (!message.local && message.carrier == tools_.team.rank()) carried_.push_back(m);
   }
-  carried_requests_.assign(carried_.size(), MPI_REQUEST_NULL);
+  carried_requests_.resize(carried_.size());
   tools_.tokens.begin(schedule_.decision, schedule_.number, schedule_.most_cycles);
 }
 
@@ -120,6 +120,12 @@ bool Exchange::all_done(std::vector<MPI_Request>& requests) const {
   MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
   if (done != 0) requests.clear();
   return done != 0;
+}
+
+bool Exchange::end_carried() {
+  const std::size_t before = carried_done_;
+  while (carried_done_ < carried_begun_ && all_done(carried_requests_[carried_done_])) ++carried_done_;
+  return carried_done_ != before;
 }
 
 void Exchange::idle(Phase phase, bool poll) {

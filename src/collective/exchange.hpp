@@ -85,6 +85,7 @@ class Exchange {
   bool may_start() const { return started_ == finished_ || !schedule_.decision.steps.throttled(); }
   std::uint32_t group_of_node(std::uint32_t node) const;
   bool all_done(std::vector<MPI_Request>& requests) const;
+  bool end_carried();  // messages that have arrived; whether there were any
   void idle(Phase phase, bool poll);
   std::byte* ring_at(std::uint32_t message) const {
     return tools_.team.ring() + schedule_.messages[message].place.offset;
@@ -126,7 +127,7 @@ class Exchange {
   std::vector<std::uint32_t> carried_;  // messages that this rank carries to or from another node
   std::size_t carried_begun_ = 0;
   std::size_t carried_done_ = 0;
-  std::vector<MPI_Request> carried_requests_;
+  std::vector<std::vector<MPI_Request>> carried_requests_;
   std::vector<std::uint32_t> carried_peer_;
   Status status_;
   unsigned idle_rounds_ = 0;

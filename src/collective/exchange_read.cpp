@@ -3,6 +3,7 @@
 
 #include "collective/exchange.hpp"
 #include "collective/exchange_ranges.hpp"
+#include "collective/fragments.hpp"
 #include "core/timed.hpp"
 
 namespace weir::collective {
@@ -54,8 +55,8 @@ bool Exchange::send_cycles() {
     if (status_ && !cycle.status) status_ = cycle.status;
     cycle.job = false;
     for (const Cycle::Remote& remote : cycle.remotes) {
-      MPI_Isend(remote.data, static_cast<int>(remote.size), MPI_BYTE, static_cast<int>(remote.carrier),
-                data_tag, tools_.team.comm().get(), &cycle.requests.emplace_back());
+      send_message(remote.data, remote.size, remote.carrier, data_tag, tools_.team.comm().get(),
+                   cycle.requests);
       tools_.accounting.sent_between_nodes += remote.size;
     }
     tools_.tokens.pass(finished_++);
@@ -74,22 +75,14 @@ bool Exchange::carry_in() {
   bool got_on = false;
   while (carried_begun_ < carried_.size() && has_room(carried_[carried_begun_])) {
     const std::uint32_t m = carried_[carried_begun_];
-    MPI_Irecv(ring_at(m), static_cast<int>(schedule_.messages[m].size), MPI_BYTE,
-              static_cast<int>(carried_peer_[carried_begun_]), data_tag, tools_.team.comm().get(),
-              &carried_requests_[carried_begun_]);
+    receive_message(ring_at(m), schedule_.messages[m].size, carried_peer_[carried_begun_], data_tag,
+                    tools_.team.comm().get(), carried_requests_[carried_begun_]);
     ++carried_begun_;
     got_on = true;
   }
-  if (carried_done_ == carried_begun_) return got_on;
-  std::vector<int> indices(carried_begun_ - carried_done_);
-  int count = 0;
-  MPI_Testsome(static_cast<int>(indices.size()), &carried_requests_[carried_done_], &count, indices.data(),
-               MPI_STATUSES_IGNORE);
-  const std::size_t before = carried_done_;
-  while (carried_done_ < carried_begun_ && carried_requests_[carried_done_] == MPI_REQUEST_NULL)
-    ++carried_done_;
-  if (carried_done_ != before) publish_given();
-  return got_on || count > 0;
+  if (!end_carried()) return got_on;
+  publish_given();
+  return true;
 }
 
 // Takes this rank's part out of the next message, as soon as it is there.

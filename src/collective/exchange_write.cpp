@@ -3,6 +3,7 @@
 
 #include "collective/exchange.hpp"
 #include "collective/exchange_ranges.hpp"
+#include "collective/fragments.hpp"
 #include "core/timed.hpp"
 
 namespace weir::collective {
@@ -62,22 +63,15 @@ bool Exchange::carry_out() {
   while (carried_begun_ < carried_.size() && tools_.team.all_given(base_ + carried_[carried_begun_] + 1)) {
     const std::uint32_t m = carried_[carried_begun_];
     const std::uint64_t size = schedule_.messages[m].size;
-    MPI_Isend(ring_at(m), static_cast<int>(size), MPI_BYTE, static_cast<int>(carried_peer_[carried_begun_]),
-              data_tag, tools_.team.comm().get(), &carried_requests_[carried_begun_]);
+    send_message(ring_at(m), size, carried_peer_[carried_begun_], data_tag, tools_.team.comm().get(),
+                 carried_requests_[carried_begun_]);
     tools_.accounting.sent_between_nodes += size;
     ++carried_begun_;
     got_on = true;
   }
-  if (carried_done_ == carried_begun_) return got_on;
-  std::vector<int> indices(carried_begun_ - carried_done_);
-  int count = 0;
-  MPI_Testsome(static_cast<int>(indices.size()), &carried_requests_[carried_done_], &count, indices.data(),
-               MPI_STATUSES_IGNORE);
-  const std::size_t before = carried_done_;
-  while (carried_done_ < carried_begun_ && carried_requests_[carried_done_] == MPI_REQUEST_NULL)
-    ++carried_done_;
-  if (carried_done_ != before) publish_taken();
-  return got_on || count > 0;
+  if (!end_carried()) return got_on;
+  publish_taken();
+  return true;
 }
 
 // Posts receives for this aggregator's next cycle, as far as its buffer is free; group by group when data is
@@ -98,8 +92,8 @@ bool Exchange::receive_cycles() {
           !all_done(cycle.requests))
         break;
       const Cycle::Remote& remote = cycle.remotes[cycle.posted++];
-      MPI_Irecv(remote.data, static_cast<int>(remote.size), MPI_BYTE, static_cast<int>(remote.carrier),
-                data_tag, tools_.team.comm().get(), &cycle.requests.emplace_back());
+      receive_message(remote.data, remote.size, remote.carrier, data_tag, tools_.team.comm().get(),
+                      cycle.requests);
       got_on = true;
     }
     if (cycle.posted < cycle.remotes.size()) break;  // messages of one node come in the order of cycles

@@ -45,18 +45,15 @@ std::vector<Rows> rows_in(const Words& words) {
 namespace {
 
 // One message of the same size from each rank: a single exchange, whatever is in it.
-std::vector<Rows> gather_everywhere(const Team& team, const Rows& mine, std::uint64_t most_rows) {
+std::vector<Rows> gather_everywhere(Team& team, const Rows& mine, std::uint64_t most_rows) {
   const std::uint64_t length = 1 + words_per_row * most_rows;
   Words words;
   put(words, mine);
   words.resize(length);
-  const auto ranks = static_cast<std::size_t>(team.comm().size());
-  Words from_all(length * ranks);
-  MPI_Allgather(words.data(), static_cast<int>(length), MPI_UINT64_T, from_all.data(),
-                static_cast<int>(length), MPI_UINT64_T, team.comm().get());
+  const Words from_all = team.gather(words);
   std::vector<Rows> all;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    const std::uint64_t* at = from_all.data() + r * length;
+  for (std::size_t begin = 0; begin < from_all.size(); begin += length) {
+    const std::uint64_t* at = from_all.data() + begin;
     all.push_back(get(at));
   }
   return all;
@@ -110,8 +107,8 @@ std::vector<Rows> gather_all(const Team& team, const std::vector<Rows>& team_row
 
 }  // namespace
 
-Result<Gathered> gather(const Team& team, const Rows& mine, std::uint64_t most_rows, bool want_all) {
-  constexpr std::uint64_t few = 1U << 14U;  // words: every rank gets them all
+Result<Gathered> gather(Team& team, const Rows& mine, std::uint64_t most_rows, bool want_all) {
+  constexpr std::uint64_t few = Team::most_gathered;  // words: every rank gets them all
   const auto ranks = static_cast<std::uint64_t>(team.comm().size());
   Gathered gathered;
   if (most_rows <= few && ranks * (1 + words_per_row * most_rows) <= few) {

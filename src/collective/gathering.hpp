@@ -24,8 +24,7 @@ struct Gathered {
 };
 
 // `most_rows`: of one rank. `want_all`: leaders learn of all, if it can be done with small messages.
-Result<Gathered> gather(const Team& team, const aggregation::Rows& mine, std::uint64_t most_rows,
-                        bool want_all);
+Result<Gathered> gather(Team& team, const aggregation::Rows& mine, std::uint64_t most_rows, bool want_all);
 
 // The pieces of all ranks, on every rank; nothing: they are not known.
 std::vector<aggregation::RowIndex> share_all(const Team& team, const Gathered& gathered);

@@ -181,6 +181,32 @@ Shares share_sizes(const Team& team, const Schedule& schedule) {
   return shares;
 }
 
+std::uint32_t aggregators_on(std::uint32_t node, const Team& team, const aggregation::Decision& decision) {
+  return static_cast<std::uint32_t>(
+      std::count_if(decision.aggregators.begin(), decision.aggregators.end(),
+                    [&](std::uint32_t rank) { return team.nodes().of_rank[rank] == node; }));
+}
+
+// Bytes of a node's ring. `largest`: of its messages.
+std::uint64_t ring_for(const aggregation::Settings& settings, std::uint32_t aggregators,
+                       std::uint64_t largest) {
+  constexpr std::uint64_t line = 64;
+  return std::max(node_memory(settings, aggregators), (largest + line - 1) / line * line);
+}
+
+std::uint64_t most_bytes_of_cycle(const Team& team, const aggregation::Settings& settings) {
+  return std::max<std::uint64_t>(settings.buffer, team.nodes().ranks());
+}
+
+// What no node's ring exceeds; the same on all ranks.
+std::uint64_t most_ring_bytes(const Team& team, const aggregation::Settings& settings,
+                              const aggregation::Decision& decision) {
+  std::uint32_t most = 0;
+  for (std::uint32_t node = 0; node < team.nodes().count; ++node)
+    most = std::max(most, aggregators_on(node, team, decision));
+  return ring_for(settings, most, most_bytes_of_cycle(team, settings));
+}
+
 // Which messages this node exchanges with aggregators, and where they go in its ring.
 void list_messages(const Team& team, const aggregation::Settings& settings, Shares shares,
                    Schedule& schedule) {
@@ -207,11 +233,7 @@ void list_messages(const Team& team, const aggregation::Settings& settings, Shar
     message_sizes.push_back(size);
     schedule.messages.push_back(message);
   }
-  const auto on_node = static_cast<std::uint32_t>(
-      std::count_if(decision.aggregators.begin(), decision.aggregators.end(),
-                    [&](std::uint32_t r) { return team.nodes().of_rank[r] == team.node(); }));
-  constexpr std::uint64_t line = 64;
-  schedule.ring_bytes = std::max(node_memory(settings, on_node), (largest + line - 1) / line * line);
+  schedule.ring_bytes = ring_for(settings, aggregators_on(team.node(), team, decision), largest);
   const auto places = aggregation::place_in_ring(message_sizes, schedule.ring_bytes);
   for (std::size_t m = 0; m < places.size(); ++m) schedule.messages[m].place = places[m];
 }
@@ -300,14 +322,15 @@ Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, std:
     schedule->fill = !schedule->all.empty();
   }
   const aggregation::CycleLimits limits{
-      .bytes = std::max<std::uint64_t>(settings.buffer, team.nodes().ranks()),
+      .bytes = most_bytes_of_cycle(team, settings),
       .alignment = settings.striping.known() ? settings.striping.unit : 4096};
   Shares shares = is_small(gathered, *schedule) ? work_out(team, gathered.all, limits, *schedule)
                                                 : find_out(team, gathered, limits, *schedule);
   schedule->runs.resize(schedule->own_cycles());
   schedule->gaps.resize(schedule->own_cycles());
   list_messages(team, settings, std::move(shares), *schedule);
-  WEIR_TRY(team.agree(team.make_ring(schedule->ring_bytes)));
+  if (most_ring_bytes(team, settings, schedule->decision) > team.ring_of_all())
+    WEIR_TRY(team.agree(team.make_ring(schedule->ring_bytes)));
   return schedule;
 }
 

@@ -25,8 +25,8 @@ void Ballot::add(const Ballot& other) {
 struct alignas(64) Team::Header {
   std::atomic<std::uint32_t> bell;
   std::atomic<std::uint32_t> sleepers;
-  alignas(64) std::atomic<std::uint32_t> arrived;   // of the team, over all reductions
-  alignas(64) std::atomic<std::uint32_t> released;  // number of the reduction whose result stands here
+  alignas(64) std::atomic<std::uint32_t> arrived;   // of the team, over all meetings
+  alignas(64) std::atomic<std::uint32_t> released;  // number of the meeting whose result stands here
   Ballot result;
 };
 
@@ -76,6 +76,8 @@ Result<std::unique_ptr<Team>> Team::create(const mpi::Comm& comm, std::uint32_t 
   team->nodes_ = aggregation::Nodes::of(leader_of);
   team->ranks_by_node_ = team->nodes_.ranks_by_node();
   team->node_ = team->nodes_.of_rank[static_cast<std::size_t>(comm.rank())];
+  for (std::uint32_t node = 0; node < team->node_; ++node)
+    team->first_on_board_ += team->ranks_by_node_[node].size();
   std::vector<Peers::Peer> peers(team->size());
   const Peers::Peer me = Peers::find(::getpid(), comm.rank());
   MPI_Allgather(&me, sizeof me, MPI_BYTE, peers.data(), sizeof me, MPI_BYTE, team->local_);
@@ -132,11 +134,13 @@ Result<SharedMemory> share_memory(MPI_Comm local, bool leads, std::uint64_t byte
 }  // namespace
 
 Status Team::share() {
-  const std::uint64_t bytes = sizeof(Header) + sizeof(Slot) * size();
+  const std::uint64_t slots_end = sizeof(Header) + sizeof(Slot) * size();
+  const std::uint64_t bytes = slots_end + most_gathered * sizeof(std::uint64_t);
   WEIR_ASSIGN(books_, share_memory(local_, leads(), bytes));
   // Zeros are what both begin with; the leader's constructors write the same again before anybody looks.
   header_ = reinterpret_cast<Header*>(books_.data());
   slots_ = reinterpret_cast<Slot*>(books_.data() + sizeof(Header));
+  board_ = reinterpret_cast<std::uint64_t*>(books_.data() + slots_end);
   return {};
 }
 
@@ -152,11 +156,19 @@ Status Team::make_ring(std::uint64_t bytes) {
   return {};
 }
 
+void Team::make_rings(std::uint64_t bytes) {
+  if (agree(make_ring(bytes))) ring_of_all_ = bytes;
+}
+
 void Team::reduce_over_leaders(Ballot& ballot) const {
   if (nodes_.count == 1) return;
   const Ballot mine = ballot;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(&mine, &ballot, 1, ballot_type_, ballot_op_, leaders_, &request);
+  wait_for(request);
+}
+
+void Team::wait_for(MPI_Request request) const {
   for (unsigned rounds = 0;; ++rounds) {
     int done = 0;
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -167,24 +179,60 @@ void Team::reduce_over_leaders(Ballot& ballot) const {
 
 // Within one node whoever comes last knows the result and tells it: the others are woken once. Over several
 // nodes it is the leader who has to be woken first.
-Ballot Team::reduce(const Ballot& mine) {
-  const std::uint32_t number = ++reductions_;
-  slots_[rank_].ballot = mine;
+template <class Body>
+void Team::meet(const Body& body) {
+  const std::uint32_t number = ++meetings_;
   const std::uint32_t all = number * size();
   const bool last = header_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == all;
   if (nodes_.count == 1 ? last : leads()) {
     wait_until(header_->arrived, all);
+    body();
+    header_->released.store(number, std::memory_order_release);
+    if (size() > 1) ring_bell();
+    return;
+  }
+  if (last) ring_bell();
+  wait_until(header_->released, number);
+}
+
+Ballot Team::reduce(const Ballot& mine) {
+  slots_[rank_].ballot = mine;
+  meet([&] {
     Ballot result;
     for (std::uint32_t r = 0; r < size(); ++r) result.add(slots_[r].ballot);
     reduce_over_leaders(result);
     header_->result = result;
-    header_->released.store(number, std::memory_order_release);
-    if (size() > 1) ring_bell();
-    return result;
-  }
-  if (last) ring_bell();
-  wait_until(header_->released, number);
+  });
   return header_->result;
+}
+
+std::vector<std::uint64_t> Team::gather(std::span<const std::uint64_t> mine) {
+  const std::size_t length = mine.size();
+  std::copy(mine.begin(), mine.end(), board_ + (first_on_board_ + rank()) * length);
+  meet([&] {
+    if (nodes_.count == 1) return;
+    std::vector<int> counts;
+    std::vector<int> places;
+    std::size_t before = 0;
+    for (const auto& ranks : ranks_by_node_) {
+      counts.push_back(static_cast<int>(ranks.size() * length));
+      places.push_back(static_cast<int>(before * length));
+      before += ranks.size();
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, board_, counts.data(), places.data(), MPI_UINT64_T,
+                    leaders_, &request);
+    wait_for(request);
+  });
+  std::vector<std::uint64_t> all(length * nodes_.ranks());
+  const std::uint64_t* at = board_;
+  for (const auto& ranks : ranks_by_node_) {
+    for (const std::uint32_t rank : ranks) {
+      std::copy_n(at, length, all.begin() + static_cast<std::ptrdiff_t>(rank * length));
+      at += length;
+    }
+  }
+  return all;
 }
 
 void Team::wait_until(const std::atomic<std::uint32_t>& count, std::uint32_t wanted) const {

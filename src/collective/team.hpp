@@ -76,12 +76,21 @@ class Team {
   // COLLECTIVE over all ranks. Sleeps while others are not there yet.
   Ballot reduce(const Ballot& mine);
 
+  // COLLECTIVE over all ranks. The words of all, by rank; as many from each, `most_gathered` at most in all.
+  // Within a node through shared memory, between nodes by their leaders. REQUIRES: a reduction since the
+  // last.
+  static constexpr std::size_t most_gathered = 1U << 14U;
+  std::vector<std::uint64_t> gather(std::span<const std::uint64_t> mine);
+
   // The same as mpi::agree(), without a message where nothing went wrong. COLLECTIVE over all ranks.
   Status agree(const Status& mine);
 
   // COLLECTIVE over the team, whose ranks have the same outcome. At least so many bytes of shared memory for
   // messages; after a failure, as many as before.
   Status make_ring(std::uint64_t bytes);
+  // COLLECTIVE over all ranks: so many on every node, if they can be had, so that calls need not agree on it.
+  void make_rings(std::uint64_t bytes);
+  std::uint64_t ring_of_all() const { return ring_of_all_; }  // bytes that every node has
   std::byte* ring() const { return ring_.data(); }
 
   // How far a rank has come: numbers of messages, counted over all calls.
@@ -105,7 +114,12 @@ class Team {
  private:
   explicit Team(const mpi::Comm& comm) : comm_(comm) {}
   Status share();
+  // The leader, or on a single node whoever comes last, does `body` when all ranks of the team have come; the
+  // others wait until it is done.
+  template <class Body>
+  void meet(const Body& body);
   void reduce_over_leaders(Ballot& ballot) const;
+  void wait_for(MPI_Request request) const;
   void wait_until(const std::atomic<std::uint32_t>& count, std::uint32_t wanted) const;
   void look_after_others() const;
 
@@ -123,8 +137,11 @@ class Team {
   SharedMemory books_;
   Header* header_ = nullptr;
   Slot* slots_ = nullptr;
+  std::uint64_t* board_ = nullptr;    // what is gathered
+  std::uint64_t first_on_board_ = 0;  // of this node's ranks
   SharedMemory ring_;
-  std::uint32_t reductions_ = 0;
+  std::uint64_t ring_of_all_ = 0;
+  std::uint32_t meetings_ = 0;
   mutable Peers peers_;
   mutable NextNode next_node_;  // leaders, where there are several nodes
   const char* call_ = "collective I/O";
