@@ -465,6 +465,22 @@ TEST(CollectiveFaults, AFailureOfTheCallerReachesAll) {
   EXPECT_EQ(status.st_size, 0);
 }
 
+TEST(Team, GathersWordsByRank) {
+  const auto rank = static_cast<std::uint64_t>(test::rank());
+  const auto ranks = static_cast<std::uint64_t>(test::ranks());
+  for (const std::uint32_t size : {0U, 1U, 2U, 3U}) {
+    const auto team = Team::create(world(), size).value();
+    for (const std::uint64_t words : {1UL, 3UL, Team::most_gathered / ranks}) {
+      team->reduce({});
+      std::vector<std::uint64_t> mine(words);
+      for (std::uint64_t i = 0; i < words; ++i) mine[i] = rank * words + i;
+      const std::vector<std::uint64_t> all = team->gather(mine);
+      ASSERT_EQ(all.size(), words * ranks);
+      for (std::uint64_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i) << "teams of " << size;
+    }
+  }
+}
+
 TEST(CollectiveFaults, ARingThatCannotGrowStaysAsItWas) {
   const auto team = Team::create(world(), 0).value();
   ASSERT_TRUE(team->make_ring(4096));
