@@ -78,13 +78,18 @@ void Exchange::prepare(std::uint32_t number) {
       place += sizes[s];
     }
     if (node != team.node() && place != first)
-      cycle.remotes.push_back({.carrier = schedule_.carrier_rank(node, schedule_.number, team),
+      cycle.remotes.push_back({.node = node,
+                               .carrier = schedule_.carrier_rank(node, schedule_.number, team),
                                .group = group_of_node(node),
                                .data = first,
                                .size = static_cast<std::uint64_t>(place - first)});
   }
-  // Stepwise aggregation: younger groups first. The order within a group starts behind the own node, so that
-  // not all aggregators turn to the same node at once.
+  // The order starts before the own node and goes down, as turns() in schedule.cpp has it for readers: not
+  // all aggregators turn to the same node at once. Stepwise aggregation: younger groups first.
+  const auto before_own = std::find_if(cycle.remotes.begin(), cycle.remotes.end(),
+                                       [&](const auto& remote) { return remote.node > team.node(); });
+  std::reverse(cycle.remotes.begin(), before_own);
+  std::reverse(before_own, cycle.remotes.end());
   std::stable_sort(cycle.remotes.begin(), cycle.remotes.end(),
                    [&](const Cycle::Remote& a, const Cycle::Remote& b) {
                      const std::uint32_t mine = schedule_.decision.steps.group_of(schedule_.number);

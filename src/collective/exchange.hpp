@@ -6,9 +6,12 @@
 //
 // It ends on every rank whatever happens at the file: after a failure cycles go on without touching it.
 //
-// Why nothing waits for ever: messages pass every ring in the order of (cycle, aggregator), and whatever a
-// message waits for, room, a buffer or a token, is freed by messages and cycles that come earlier in that
-// order.
+// Why nothing waits for ever: messages pass every ring in the order of cycles, and those of earlier cycles
+// wait for none of later ones. Within a cycle it depends. With tokens, messages are in the order of
+// aggregators, in which tokens go. Without, a message that is written to another node waits for earlier
+// cycles only, and comes before those that stay in the node, which wait for such messages of other nodes. In
+// a read those that stay in the node come first, as an aggregator touches the file when it has room for its
+// own.
 //
 // Threads: one at a time.
 #pragma once
@@ -65,6 +68,7 @@ class Exchange {
   struct Cycle {
     std::vector<std::byte*> parts;  // by source
     struct Remote {
+      std::uint32_t node;
       std::uint32_t carrier;  // rank at the other node
       std::uint32_t group;    // of its node, for stepwise aggregation
       std::byte* data;

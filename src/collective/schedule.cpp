@@ -1,6 +1,7 @@
 #include "collective/schedule.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "collective/gathering.hpp"
 
@@ -34,10 +35,29 @@ struct Shares {
   Words total;   // of the team
 };
 
-std::vector<Message> possible_messages(const Schedule& schedule) {
+// The order in which this node turns to aggregators in each cycle: every node to another one at a time, or
+// links to the first would be full and others empty. Those of the node itself come last in a write and first
+// in a read, and where tokens are handed on, all are in their order: see exchange.hpp.
+std::vector<std::uint32_t> turns(const Team& team, const Schedule& schedule) {
+  const auto& decision = schedule.decision;
+  std::vector<std::uint32_t> order(decision.aggregators.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (decision.steps.throttled()) return order;
+  const std::uint32_t nodes = team.nodes().count;
+  const std::uint32_t first = schedule.reading ? team.node() : team.node() + 1;
+  const auto turn = [&](std::uint32_t aggregator) {
+    return (team.nodes().of_rank[decision.aggregators[aggregator]] + nodes - first) % nodes;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return turn(a) < turn(b); });
+  return order;
+}
+
+std::vector<Message> possible_messages(const Team& team, const Schedule& schedule) {
+  const std::vector<std::uint32_t> order = turns(team, schedule);
   std::vector<Message> messages;
   for (std::uint32_t cycle = 0; cycle < schedule.most_cycles; ++cycle)
-    for (std::uint32_t a = 0; a < schedule.boundaries.size(); ++a)
+    for (const std::uint32_t a : order)
       if (cycle + 1 < schedule.boundaries[a].size()) messages.push_back({.aggregator = a, .cycle = cycle});
   return messages;
 }
@@ -73,7 +93,7 @@ Shares work_out(const Team& team, const std::vector<Rows>& all, const aggregatio
       schedule.most_cycles =
           std::max(schedule.most_cycles, static_cast<std::uint32_t>(schedule.boundaries[a].size() - 1));
   }
-  Shares shares{.messages = possible_messages(schedule), .mine = {}, .before = {}, .total = {}};
+  Shares shares{.messages = possible_messages(team, schedule), .mine = {}, .before = {}, .total = {}};
   for (const Message& message : shares.messages) {
     const auto& boundaries = schedule.boundaries[message.aggregator];
     std::uint64_t before = 0;
@@ -165,7 +185,7 @@ std::uint64_t part_size(const Schedule& schedule, std::uint32_t rank, std::uint3
 // The same by messages within the team. COLLECTIVE over it.
 Shares share_sizes(const Team& team, const Schedule& schedule) {
   const auto rank = static_cast<std::uint32_t>(team.comm().rank());
-  Shares shares{.messages = possible_messages(schedule), .mine = {}, .before = {}, .total = {}};
+  Shares shares{.messages = possible_messages(team, schedule), .mine = {}, .before = {}, .total = {}};
   for (const Message& message : shares.messages) {
     const auto& boundaries = schedule.boundaries[message.aggregator];
     shares.mine.push_back(part_size(schedule, rank, message.aggregator, boundaries[message.cycle],
@@ -303,6 +323,7 @@ Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, std:
                                             const aggregation::Settings& settings) {
   auto schedule = std::make_unique<Schedule>();
   schedule->file = RowIndex(pieces);
+  schedule->reading = facts.reading;
   facts.may_fill = facts.may_fill && facts.bytes < facts.end - facts.begin;
   Gathered gathered;
   const bool ask_nodes = needs_node_pieces(facts, team.nodes(), settings);

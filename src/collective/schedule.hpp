@@ -39,6 +39,7 @@ struct Schedule {
   aggregation::Decision decision;
   aggregation::RowIndex file;  // this rank's pieces
   std::uint64_t hash = 0;
+  bool reading = false;
 
   std::vector<std::vector<std::uint64_t>> boundaries;  // of the cycles of each aggregator
   std::uint32_t most_cycles = 0;                       // of one aggregator
