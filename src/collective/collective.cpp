@@ -39,6 +39,8 @@ struct FileTraits {
   bool early_blocks = false;
 };
 
+constexpr std::uint64_t most_early_ring = 64U << 20U;
+
 bool is_readable_and_writable(int descriptor) {
   return (::fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDWR;
 }
@@ -427,7 +429,9 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   if (used.buffer == 0) used.buffer = aggregation::suitable_buffer(word[0] != 0);
   if (!used.striping.known() && word[1] > 0)
     used.striping = {.unit = word[1], .factor = static_cast<std::uint32_t>(word[2])};
-  (*team)->make_rings(node_memory(used, 1));  // zeros that take no memory before they are used
+  // Takes no memory before it is used.
+  if (const std::uint64_t ring = usual_ring_bytes(**team, used); ring > 0 && ring <= most_early_ring)
+    (*team)->make_rings(ring);
   const bool both_ways = comm.min(is_readable_and_writable(file.descriptor) ? 1 : 0) == 1;
   const FileTraits traits{.shared_locks = word[0] != 0,
                           .may_fill = used.fill && both_ways && word[0] == 0,

@@ -1,12 +1,12 @@
 // Collective writing and reading of one open file: executes the decisions of aggregation/ over MPI and
 // positional I/O.
 //
-// Data goes through shared memory within a node and as one message per cycle between two nodes; an aggregator
+// Data goes through shared memory within a node and by one process of it between two nodes; an aggregator
 // writes cycle k while cycle k+1 is on its way. Schedules are kept while the pieces stay the same but for a
 // common shift.
 //
 // Ownership: the file descriptor stays the caller's and must outlive the Collective. Memory:
-// aggregator_memory() and node_memory() of the settings, allocated at the first call that needs it. Threads:
+// aggregator_memory() and node_memory() of the settings, taken by the first call that needs it. Threads:
 // one thread at a time. MPI is called from that thread only. All members are COLLECTIVE over the communicator
 // unless they say LOCAL.
 #pragma once

@@ -318,6 +318,14 @@ bool is_small(const Gathered& gathered, const Schedule& schedule) {
 
 }  // namespace
 
+std::uint64_t usual_ring_bytes(const Team& team, const aggregation::Settings& settings) {
+  if (settings.algorithm == Algorithm::direct) return 0;
+  aggregation::Settings gathering = settings;
+  if (settings.algorithm == Algorithm::automatic) gathering.algorithm = Algorithm::two_phase;
+  const aggregation::CallFacts any{.begin = 0, .end = 1, .bytes = 1, .pieces = 1};
+  return most_ring_bytes(team, settings, decide(any, team.nodes(), gathering));
+}
+
 Result<std::unique_ptr<Schedule>> negotiate(Team& team, const Rows& pieces, std::uint64_t most_rows,
                                             aggregation::CallFacts facts,
                                             const aggregation::Settings& settings) {

@@ -67,6 +67,9 @@ struct Schedule {
   std::uint32_t carrier_rank(std::uint32_t node, std::uint32_t aggregator, const Team& team) const;
 };
 
+// What no node needs more of for the messages of its schedules, as a rule; the same on all ranks. LOCAL.
+std::uint64_t usual_ring_bytes(const Team& team, const aggregation::Settings& settings);
+
 // Finds out and decides. COLLECTIVE; the outcome is the same everywhere. `most_rows`: of one rank.
 Result<std::unique_ptr<Schedule>> negotiate(Team& team, const aggregation::Rows& pieces,
                                             std::uint64_t most_rows, aggregation::CallFacts facts,

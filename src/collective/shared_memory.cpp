@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file.hpp"
+
 namespace weir::collective {
 
 SharedMemory::~SharedMemory() {
@@ -31,9 +33,8 @@ Result<SharedMemory> SharedMemory::create(std::uint64_t bytes) {
   memory.address_ = {
       .process = ::getpid(), .descriptor = ::memfd_create("weir-collective", MFD_CLOEXEC), .bytes = bytes};
   if (memory.address_.descriptor < 0) return fail_errno(errno, "make memory shared within the node", {});
-  if (bytes > INT64_MAX ||
-      ::ftruncate(static_cast<int>(memory.address_.descriptor), static_cast<off_t>(bytes)) != 0)
-    return fail(ErrorCode::no_memory, fmt::format("no {} bytes of memory to share within the node", bytes));
+  WEIR_TRY(
+      in(size_memory(static_cast<int>(memory.address_.descriptor), bytes), "share memory within the node"));
   WEIR_TRY(memory.map());
   return memory;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -84,6 +85,17 @@ Status read_at(int fd, void* data, std::uint64_t size, std::uint64_t offset, con
     offset += static_cast<std::uint64_t>(got);
     size -= static_cast<std::uint64_t>(got);
   }
+  return {};
+}
+
+Status size_memory(int fd, std::uint64_t bytes) {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur)
+    return fail(ErrorCode::no_memory,
+                fmt::format("no {} bytes of shared memory: files may have {} bytes", bytes, limit.rlim_cur),
+                "raise the limit (ulimit -f)");
+  if (bytes > INT64_MAX || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0)
+    return fail(ErrorCode::no_memory, fmt::format("no {} bytes of shared memory", bytes));
   return {};
 }
 

@@ -44,6 +44,10 @@ Status write_at(int fd, const void* data, std::uint64_t size, std::uint64_t offs
 Status read_at(int fd, void* data, std::uint64_t size, std::uint64_t offset,
                const std::filesystem::path& path);
 
+// Gives memory that memfd_create(2) made its size. A limit on the size of files (ulimit -f) counts for it,
+// too, and exceeding it would end the process by a signal.
+Status size_memory(int fd, std::uint64_t bytes);
+
 Result<std::string> read_text(const std::filesystem::path& path);
 
 // The file appears with this content, or not at all: temporary name beside it, fsync, rename.

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/file.hpp"
+
 namespace weir::offload {
 
 void Region::swap(Region& other) noexcept {
@@ -40,10 +42,7 @@ Result<Region> Region::create(std::uint64_t bytes) {
   region.address_ = {
       .process = ::getpid(), .descriptor = ::memfd_create("weir", MFD_CLOEXEC), .bytes = bytes};
   if (region.address_.descriptor < 0) return fail_errno(errno, "create shared memory", "");
-  if (bytes > INT64_MAX ||
-      ::ftruncate(static_cast<int>(region.address_.descriptor), static_cast<off_t>(bytes)) != 0) {
-    return fail(ErrorCode::no_memory, fmt::format("no {} bytes of shared memory", bytes));
-  }
+  WEIR_TRY(size_memory(static_cast<int>(region.address_.descriptor), bytes));
   WEIR_TRY(region.map());
   return region;
 }

@@ -432,6 +432,29 @@ TEST(CollectiveFaults, FileThatIsTooLargeFailsOnAllRanksAlike) {
   std::signal(SIGXFSZ, old_action);
 }
 
+// Shared memory counts as a file. No signal ends the program, which may never need it.
+TEST(CollectiveFaults, LimitOfFileSizesLeavesNoSharedMemory) {
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  struct rlimit limit = before;
+  limit.rlim_cur = 1 << 20;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  for (const char* configuration : {"N:", "T:"}) {
+    const test::SharedFile file;
+    auto io =
+        Collective::create(world(), file.open(), aggregation::parse_configuration(configuration).value());
+    ASSERT_TRUE(io) << io.error().message();
+    std::vector<std::byte> data;
+    const Outcome outcome = (*io)->write(whole_request(data, 4096, true));
+    if (configuration[0] == 'N') {
+      EXPECT_TRUE(outcome.status) << outcome.status.error().message();
+    } else {
+      expect_same(outcome.status, "ulimit -f");
+    }
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+}
+
 TEST(CollectiveFaults, DescriptorOfOneAggregatorIsReadOnly) {
   const test::SharedFile file;
   const auto read_only = open_file(file.path(), O_RDONLY);
