@@ -42,7 +42,7 @@ std::string advice_for(int error) {
     case EROFS:
       return "ask for the right to do that, or choose another folder";
     case ENOENT:
-      return "check the path; folders are not created";
+      return "check the path: what is not there is not created on the way";
     case EISDIR:
       return "choose the name of a file, not of a folder";
     case ENOTDIR:

@@ -124,7 +124,7 @@ Result<Place> InputFile::resolve(const ReadRequest& request, Box& box) const {
   if (info.stepped) {
     if (!request.step && entry->steps.size() != 1) {
       return fail(ErrorCode::invalid_argument, fmt::format("the variable has {} steps", entry->steps.size()),
-                  "say which one to read");
+                  "say which step to read");
     }
     const std::int64_t step = request.step.value_or(entry->steps.empty() ? 0 : entry->steps[0]);
     const auto found = std::lower_bound(entry->steps.begin(), entry->steps.end(), step);  // they count up

@@ -61,6 +61,8 @@ Result<bool> collective_wanted() {
 void report_hints(MPI_Info info, const Hints& hints, const aggregation::Settings& settings) {
   for (const auto& [key, value] : hints) PMPI_Info_set(info, key.c_str(), value.c_str());
   PMPI_Info_set(info, "weir_collective", aggregation::configuration_of(settings).c_str());
+  PMPI_Info_set(info, "cb_buffer_size", std::to_string(settings.buffer).c_str());
+  PMPI_Info_set(info, "weir_domains", std::string(to_string(settings.domains)).c_str());
 }
 
 }  // namespace weir::interpose

@@ -207,7 +207,8 @@ Result<Plan> load_plan(const std::filesystem::path& path) {
 
 Status save_plan(const Plan& plan, const std::filesystem::path& path) {
   WEIR_TRY(in(check(plan), "check the plan", path.string()));
-  return write_text_atomically(path, plan_to_json(plan).dump(2) + "\n");
+  return write_text_atomically(path,
+                               plan_to_json(plan).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace weir

@@ -233,7 +233,8 @@ Result<Platform> load_platform(const std::filesystem::path& path) {
 }
 
 Status save_platform(const Platform& platform, const std::filesystem::path& path) {
-  return write_text_atomically(path, platform_to_json(platform).dump(2) + "\n");
+  return write_text_atomically(
+      path, platform_to_json(platform).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace weir

@@ -20,7 +20,7 @@ std::string Summary::text() const {
       "weir: the program saw {:.3f} s of it: {:.3f} s sending, {:.3f} s waiting, {:.3f} s opening and "
       "closing",
       visible_seconds(), sending_seconds, waiting_seconds, closing_seconds);
-  if (storing_seconds > 0) {
+  if (storing_seconds > 0 && !transports.empty()) {
     const double hidden = std::clamp(1 - visible_seconds() / storing_seconds, 0.0, 1.0);
     lines += fmt::format("; {:.0f}% was hidden", 100 * hidden);
   }

@@ -111,6 +111,7 @@ if command -v jq >/dev/null; then
   jq -e '.jobs[0].analysis.job.id == .jobs[0].id and (.comparison.analysis.evaluation | length > 0)' several.json >/dev/null ||
     failed 'the analysis is not in the JSON'
 fi
+expect 2 'about a job' "$weir" report --html page.html
 expect 1 'nosuch/page.html' "$weir" report last --html nosuch/page.html
 expect 1 'No such file|nosuch.json' "$weir" report last --thresholds nosuch.json
 chmod -R a-w data/weir

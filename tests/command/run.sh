@@ -32,7 +32,7 @@ for file in "${files[@]}"; do
   expect 0 '"steps"' "$weir" ls "$file" --json
   expect 0 '^0\.01|^0 0\.0099' "$weir" cat "$file" wave --step 0 --offset 0 --count 5
   expect 0 'ok +wave: 9 blocks, 23\.4 KiB' "$weir" verify "$file"
-  expect 2 'say which one' "$weir" cat "$file" wave
+  expect 2 'say which step' "$weir" cat "$file" wave
   expect 1 "no step 7" "$weir" cat "$file" wave --step 7
   expect 2 'lies outside' "$weir" cat "$file" wave --step 0 --offset 999 --count 5
   expect 1 "did you mean 'wave'" "$weir" cat "$file" wav

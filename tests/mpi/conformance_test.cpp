@@ -186,7 +186,7 @@ TEST_P(Conformance, StepsWithNumbersOfTheirOwn) {
   expect_failure([&] { expect_part<double>(in, "fields/T", shape, other, 1, 11); }, ErrorCode::not_found,
                  "no step 11");
   expect_failure([&] { expect_part<double>(in, "fields/T", shape, other, 1); }, ErrorCode::invalid_argument,
-                 "say which one");
+                 "say which step");
   in.close();
 }
 

@@ -202,7 +202,7 @@ Status finish_io(const IoRun& run) {
     print_configs(run);
   }
   if (!run.arguments.json.empty())
-    WEIR_TRY(write_text_atomically(run.arguments.json, run_json(run).dump(2) + "\n"));
+    WEIR_TRY(write_text_atomically(run.arguments.json, pretty(run_json(run)) + "\n"));
   if (!run.arguments.csv.empty()) WEIR_TRY(write_text_atomically(run.arguments.csv, run_csv(run)));
   if (!run.arguments.plot.empty()) {
     WEIR_TRY(report::save(chart_of(run), run.arguments.plot + ".svg"));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/file.hpp"
+#include "terminal.hpp"
 #include "version_info.hpp"
 
 namespace weir::cli {
@@ -225,7 +226,7 @@ Status finish(const BenchReport& report) {
   const BenchSettings& settings = report.settings;
   settings.brief ? print_brief(report) : print_tables(report);
   if (!settings.json.empty())
-    WEIR_TRY(write_text_atomically(settings.json, report_to_json(report).dump(2) + "\n"));
+    WEIR_TRY(write_text_atomically(settings.json, pretty(report_to_json(report)) + "\n"));
   if (!settings.csv.empty()) WEIR_TRY(write_text_atomically(settings.csv, report_to_csv(report)));
   if (!settings.plot.empty()) WEIR_TRY(draw_plot(plot_of(report), settings.plot));
   const auto failed = std::count_if(report.results.begin(), report.results.end(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "checks.hpp"
 #include "core/json.hpp"
 #include "input.hpp"
 
@@ -91,13 +92,14 @@ void add_cat_command(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   add_input_arguments(*command, *arguments);
   command->add_option("variable", arguments->variable, "The variable, as 'weir ls' names it")->required();
-  command->add_option("--step", arguments->step, "The step (needed when there are several)");
+  command->add_option("--step", arguments->step, "The step (needed when there are several)")
+      ->check(whole_number(INT64_MIN));
   command->add_option("--offset", arguments->offset, "First element in each dimension: 0,3")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number());
   command->add_option("--count", arguments->count, "Elements in each dimension: 1,10")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number());
   command->add_flag("--raw", arguments->raw, "Bytes as they are in memory, for another program");
   command->footer(
       "Examples:\n"

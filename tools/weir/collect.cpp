@@ -141,7 +141,7 @@ void print_sources(const Collector& collector, bool json) {
     Json all = Json::array();
     for (const auto& source : collector.sources())
       all.push_back({{"source", source->name()}, {"components", source->components()}});
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}\n", pretty(all));
     return;
   }
   Table table({"source", "components", "what"},
@@ -169,7 +169,7 @@ void print_overhead(Collector& collector, double interval, bool json) {
                           {"interval_seconds", interval},
                           {"core_share_percent", 100 * overhead.share(interval)},
                           {"core_share_percent_50_counters", each * usual_counters * 1e-4 / interval}};
-    fmt::print("{}\n", figures.dump(2));
+    fmt::print("{}\n", pretty(figures));
     return;
   }
   fmt::print("{} counters: {:.1f} us of processor time a round, {:.2f} us a counter ({} rounds measured)\n",
@@ -192,7 +192,7 @@ void print_summary(const CollectorTally& tally, const std::optional<ForwarderTal
       summary["dropped"] = sent->dropped;
       summary["broken_chunks"] = sent->broken_chunks;
     }
-    fmt::print(to_stdout ? stderr : stdout, "{}\n", summary.dump(2));
+    fmt::print(to_stdout ? stderr : stdout, "{}\n", pretty(summary));
     return;
   }
   std::string line = fmt::format("{} samples in {} rounds", tally.samples, tally.rounds);

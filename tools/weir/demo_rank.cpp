@@ -195,7 +195,7 @@ void print_json(const std::vector<Outcome>& outcomes, const DemoSettings& settin
     }
     json["backends"].push_back(std::move(row));
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", pretty(json));
 }
 
 Status run(const DemoSettings& settings) {

@@ -12,6 +12,7 @@
 #include "telemetry/fluentd_file.hpp"
 #include "telemetry/prometheus.hpp"
 #include "telemetry/source.hpp"
+#include "terminal.hpp"
 
 namespace weir::cli {
 
@@ -151,7 +152,7 @@ Status ingest_synthetic(store::Store& store, const IngestRequest& request, Inges
   Json answers = Json::array();
   for (const store::Planted& planted : store::planted(options))
     answers.push_back({{"job", planted.job}, {"fault", to_string(planted.fault)}});
-  return write_text_atomically(request.answers, answers.dump(2) + "\n");
+  return write_text_atomically(request.answers, pretty(answers) + "\n");
 }
 
 Status ingest(const IngestRequest& request) {
@@ -173,7 +174,7 @@ Status ingest(const IngestRequest& request) {
   }
   if (!request.listen.empty()) WEIR_TRY(ingest_listen(request, log));
   if (request.json) {
-    fmt::print("{}\n", log.json().dump(2));
+    fmt::print("{}\n", pretty(log.json()));
   } else if (!request.quiet) {
     fmt::print("took in {}\n", log.text());
   }

@@ -1,6 +1,7 @@
 // weir ingest: logs, job records and node tables into a store.
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "ingest.hpp"
 
@@ -27,7 +28,7 @@ void add_ingest_command(CLI::App& app, Context& context) {
   sub->add_option("--for", request->seconds,
                   "End after so many seconds (default: when told to, by SIGINT or SIGTERM)")
       ->option_text("SECONDS")
-      ->check(CLI::NonNegativeNumber)
+      ->check(amount())
       ->group("Listening");
   sub->add_option("--spool", request->spool,
                   "Keep samples in this file while the store is away, and bring them later")
@@ -93,7 +94,7 @@ void add_ingest_command(CLI::App& app, Context& context) {
       ->group("Synthetic sites");
   sub->add_option("--seed", request->seed, "Another seed, other jobs")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->capture_default_str()
       ->group("Synthetic sites");
   sub->add_flag("--jobs-only", request->jobs_only,

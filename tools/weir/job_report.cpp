@@ -152,7 +152,7 @@ Status write_report(const JobReport& made, const JobReportArguments& arguments) 
     Json json = report::to_json(made.document);
     for (std::size_t i = 0; i < made.analyses.size(); ++i) json["jobs"][i]["analysis"] = made.analyses[i];
     if (!made.comparison.is_null()) json["comparison"]["analysis"] = made.comparison;
-    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = pretty(json) + "\n";
     if (arguments.json == "-") {
       fmt::print("{}", text);
       return {};

@@ -88,7 +88,7 @@ Json to_json(const files::InputFile& file) {
 Status list(const Arguments& arguments) {
   WEIR_ASSIGN(auto file, open_input(arguments));
   if (arguments.json) {
-    fmt::print("{}\n", to_json(*file).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", pretty(to_json(*file)));
     return file->close();
   }
   fmt::print("{}: {}\n\n", file->path(), file->backend());

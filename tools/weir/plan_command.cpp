@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "core/file.hpp"
 #include "mapping_options.hpp"
@@ -44,7 +45,7 @@ Result<std::string> text_of(const Plan& plan, const Arguments& arguments) {
                             .name_hosts = !machine.hosts.empty() || !machine.hostfile.empty() ||
                                           machine.platform.empty() || machine.platform == "this" ||
                                           machine.platform.ends_with(".json")};
-  if (arguments.emit == "json") return plan_to_json(plan).dump(2) + "\n";
+  if (arguments.emit == "json") return pretty(plan_to_json(plan)) + "\n";
   if (arguments.emit == "slurm") return emit_slurm(request);
   if (arguments.emit == "openmpi" || arguments.emit == "openmpi-rankfile") return emit_openmpi(request);
   if (arguments.emit == "openmpi-seq") return emit_openmpi_seq(request);
@@ -117,15 +118,17 @@ void add_placement_options(CLI::App& command, PlacementArguments& arguments) {
     return command.add_option(name, target, what)->option_text(text)->group(group);
   };
   option("--grid", arguments.grid, "A Cartesian grid of ranks, outermost dimension first: 16x16", "AxB[xC]");
-  option("--bt", arguments.bt, "BT-I/O of so many ranks, a square", "RANKS");
+  option("--bt", arguments.bt, "BT-I/O of so many ranks, a square", "RANKS")->check(whole_number(1));
   option("--pattern", arguments.pattern, "A pattern that 'weir record' saved", "FILE");
   option("--matrix", arguments.matrix, "An application matrix, Matrix Market", "FILE");
   option("--permute", arguments.permute, "Ranks reordered inside the communicator (modified Tile I/O)",
-         "SEED");
+         "SEED")
+      ->check(whole_number(1));
   option("--block", arguments.block, "Elements of a rank of --grid (default: 800x768, or 64 a dimension)",
          "AxB");
   option("--element", arguments.element, "Bytes of an element of --grid", "SIZE")->capture_default_str();
-  option("--points", arguments.points, "Side of BT's cube (default: 408, as in class D)", "N");
+  option("--points", arguments.points, "Side of BT's cube (default: 408, as in class D)", "N")
+      ->check(whole_number(1));
   option("--file", arguments.file, "Of the files of a recording (default: the one with most bytes)", "NAME");
   command
       .add_flag("--weigh-bytes", arguments.weigh_bytes,

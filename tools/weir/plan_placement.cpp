@@ -139,6 +139,9 @@ Result<Input> read_input(const PlacementArguments& arguments, const Machine& mac
   const int sources =
       (arguments.bt != 0 ? 1 : 0) + (arguments.pattern.empty() ? 0 : 1) + (arguments.matrix.empty() ? 0 : 1);
   if (sources > 1) return refuse("only one of --bt, --pattern and --matrix can be given");
+  if (arguments.bt != 0 && !arguments.grid.empty())
+    return refuse(
+        "--grid and --bt: only one of them can be given (--grid goes with --pattern or --matrix, too)");
   std::vector<std::uint64_t> processes;
   if (!arguments.grid.empty()) {
     WEIR_ASSIGN(processes, parse_shape(arguments.grid, "--grid"));
@@ -303,11 +306,23 @@ std::vector<std::string> remarks(const PlacementProblem& problem, const Input& i
                     *input.left_out < 0.05 ? "" : "; fewer --aggregators make it smaller"));
   }
   if (no_help) {
+    double least = 1;
+    double most = 0;
+    for (const Row& row : rows) {
+      if (!row.placed) continue;
+      least = std::min(least, row.forecast.shuffle_cross_node_share);
+      most = std::max(most, row.forecast.shuffle_cross_node_share);
+    }
+    const std::string alike = "every rank feeds every file domain alike, and ";
     result.push_back(
-        fmt::format("placement can gain nothing in the shuffle: every rank feeds every file domain alike, so "
-                    "about {:.1f}% "
-                    "of it crosses nodes whatever the placement",
-                    100 * (1 - 1.0 / static_cast<double>(problem.shuffle->columns))));
+        most - least < 0.005
+            ? fmt::format("placement can gain nothing in the shuffle: {}about {:.1f}% of it crosses nodes "
+                          "whatever the placement",
+                          alike, 100 * most)
+            : fmt::format(
+                  "placement can gain nothing in the shuffle, but fewer nodes can: {}{:.1f}% to {:.1f}% of "
+                  "it crosses nodes, by how many take part",
+                  alike, 100 * least, 100 * most));
   } else if (problem.shuffle != nullptr) {
     for (const Row& row : rows) {
       if (row.choice.text != "byslot" || !row.placed) continue;
@@ -418,7 +433,7 @@ bool names_are_real(const PlatformRequest& machine) {
 
 Result<std::string> emitted(const PlacementArguments& arguments, const PlatformRequest& machine,
                             const Platform& platform, const Plan& plan, const Assignment& assignment) {
-  if (arguments.emit == "json") return plan_to_json(plan).dump(2) + "\n";
+  if (arguments.emit == "json") return pretty(plan_to_json(plan)) + "\n";
   WEIR_ASSIGN(const Emitter emitter, in(find_emitter(arguments.emit), "--emit"));
   EmitRequest request{.roles = plan.roles,
                       .placement = plan.placement,
@@ -484,18 +499,19 @@ Status plan_by_placement(const PlacementArguments& arguments, const PlatformRequ
   if (!arguments.svg.empty())
     WEIR_TRY(write_text_atomically(arguments.svg, draw_svg(problem, platform, scenarios)));
   if (arguments.json) {
-    const std::string text = comparison(problem, input, rows, bounds, chosen).dump(2) + "\n";
-    WEIR_TRY(put(*arguments.json, text));
+    const std::string text = pretty(comparison(problem, input, rows, bounds, chosen)) + "\n";
+    const bool named = !arguments.json->empty() || !arguments.emit.empty();
+    WEIR_TRY(put(named ? *arguments.json : arguments.output, text));
   }
   if (!arguments.emit.empty()) return put(arguments.output, launcher_text);
   if (arguments.json && arguments.json->empty()) return {};
-  fmt::print("{} on {} nodes\n\n{}\n", input.what, machine.nodes(), table_of(problem, rows, bounds));
+  std::string text =
+      fmt::format("{} on {} nodes\n\n{}\n", input.what, machine.nodes(), table_of(problem, rows, bounds));
   if (problem.shuffle != nullptr)
-    fmt::print(
-        "shuffle: with the aggregators of the algorithm, else ROMIO's; best-agg: the best found for it\n");
-  for (const std::string& remark : remarks(problem, input, rows, bounds, chosen)) fmt::print("{}\n", remark);
-  for (const Scenario& scenario : scenarios) fmt::print("\n{}", draw_text(problem, platform, scenario));
-  return {};
+    text += "shuffle: with the aggregators of the algorithm, else ROMIO's; best-agg: the best found for it\n";
+  for (const std::string& remark : remarks(problem, input, rows, bounds, chosen)) text += remark + "\n";
+  for (const Scenario& scenario : scenarios) text += "\n" + draw_text(problem, platform, scenario);
+  return put(arguments.output, text);
 }
 
 Status check_rank_file(const std::string& path, const PlatformRequest& machine) {

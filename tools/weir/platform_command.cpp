@@ -11,6 +11,7 @@
 #include "platform/render.hpp"
 #include "platform/sites.hpp"
 #include "platform/source.hpp"
+#include "terminal.hpp"
 
 namespace weir::cli {
 
@@ -31,7 +32,7 @@ Status show(ShowArguments arguments) {
   }
   WEIR_ASSIGN(const Platform platform, open_platform(arguments.request));
   if (arguments.json) {
-    fmt::print("{}\n", platform_to_json(platform).dump(2));
+    fmt::print("{}\n", pretty(platform_to_json(platform)));
   } else {
     fmt::print("{}", render(platform));
   }

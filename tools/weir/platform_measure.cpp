@@ -252,7 +252,7 @@ void print(const Found& found, const std::vector<Measured>& list, bool json) {
         entry["sizes"].push_back({{"bytes", sample.bytes}, {"seconds", sample.seconds}});
       result["levels"].push_back(std::move(entry));
     }
-    fmt::print("{}\n", result.dump(2));
+    fmt::print("{}\n", pretty(result));
     return;
   }
   using enum Table::Align;

@@ -97,6 +97,8 @@ Result<int> record(const RecordRequest& request) {
     return fail(ErrorCode::invalid_argument, fmt::format("'{}' is a device or a pipe", request.output),
                 "give the name of a file with -o");
   }
+  if (fs::is_directory(request.output, error))
+    return fail_errno(EISDIR, "write the recording to", request.output);
   const fs::path folder = fs::absolute(request.output).parent_path();
   if (::access(folder.c_str(), W_OK) != 0)
     return fail_errno(errno, "write the recording into", folder.string());
@@ -129,7 +131,7 @@ Result<int> record(const RecordRequest& request) {
   fs::rename(unfinished.path(), request.output, error);
   if (error) return fail_errno(error.value(), "rename to", request.output);
   if (request.json)
-    fmt::print("{}\n", pattern_json(pattern, request.output).dump(2));
+    fmt::print("{}\n", pretty(pattern_json(pattern, request.output)));
   else if (!request.quiet)
     print_pattern(pattern, request.output);
   if (code != 0) fmt::print(stderr, "weir: the program ended with code {}\n", code);
@@ -141,7 +143,7 @@ Status show_recording(const std::string& path, bool json) {
   const pattern::Pattern& pattern = loaded.pattern;
   warn_of_lost(loaded);
   if (json)
-    fmt::print("{}\n", pattern_json(pattern, path).dump(2));
+    fmt::print("{}\n", pretty(pattern_json(pattern, path)));
   else
     print_pattern(pattern, path);
   return {};

@@ -158,7 +158,8 @@ void tell(const RecordingArguments& arguments, const store::Job& job) {
     }
     warn(made.error().message());
   }
-  warn(one_line(job) + "; weir report last shows more");
+  warn(fmt::format("{}; weir report last{} shows more", one_line(job),
+                   arguments.store.empty() ? "" : " --store " + arguments.store));
 }
 
 }  // namespace

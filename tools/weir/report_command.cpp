@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "job_report.hpp"
 #include "score_report.hpp"
@@ -20,7 +21,11 @@ Status run(Arguments& arguments) {
   if (arguments.scores.table.empty()) {
     if (arguments.scores.measured)
       return fail(ErrorCode::invalid_argument, "--measured is about a table", "give it by --score-table");
-    return report_jobs(arguments.jobs);
+    const JobReportArguments& jobs = arguments.jobs;
+    if (jobs.jobs.empty() && !(jobs.html + jobs.csv + jobs.png).empty())
+      return fail(ErrorCode::invalid_argument, "--html, --csv and --png are about a job",
+                  "name it, or say 'last'; 'weir report' alone lists the jobs there are");
+    return report_jobs(jobs);
   }
   if (!arguments.jobs.jobs.empty())
     return fail(ErrorCode::invalid_argument, "a job and --score-table: only one of them can be reported");
@@ -57,7 +62,7 @@ void add_report_command(CLI::App& app, Context& context) {
   sub->add_option("--scale", jobs.target_scale,
                   "The end of the scale of heat maps of targets, in bytes/s (default: the largest value)")
       ->option_text("RATE")
-      ->check(CLI::NonNegativeNumber);
+      ->check(amount());
   sub->add_option(
          "--score-table", arguments->scores.table,
          "Instead of jobs: a CSV with a column 'configuration' and a column of ranks for each metric")

@@ -31,6 +31,9 @@ Result<std::map<std::string, std::string>> collective_environment(const std::str
   variables["WEIR_RR"] = settings.round_robin ? "1" : "0";
   variables["WEIR_REQ"] = std::to_string(settings.requests);
   if (settings.aggregators != 0) variables["WEIR_CB_NODES"] = std::to_string(settings.aggregators);
+  if (settings.buffer != 0) variables["WEIR_CB_BUFFER"] = std::to_string(settings.buffer);
+  if (settings.domains != aggregation::DomainKind::automatic)
+    variables["WEIR_DOMAINS"] = to_string(settings.domains);
   return variables;
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/evaluation.hpp"
 #include "analysis/score_table.hpp"
 #include "core/file.hpp"
+#include "terminal.hpp"
 
 namespace weir::cli {
 
@@ -13,7 +14,7 @@ namespace {
 // Names from a file may not be UTF-8; JSON always is.
 template <class Value>
 std::string json_text(const Value& value) {
-  return analysis::to_json(value).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return pretty(analysis::to_json(value)) + "\n";
 }
 
 template <class Value>

@@ -1,6 +1,7 @@
 // weir store: what is in a store, and its upkeep.
 #include <memory>
 
+#include "checks.hpp"
 #include "commands.hpp"
 #include "job_store.hpp"
 #include "store_work.hpp"
@@ -64,7 +65,7 @@ void add_store_command(CLI::App& app, Context& context) {
   out->add_option("--row", request->row_seconds,
                   "Seconds a row of TOKIO's format stands for (default: as sampled)")
       ->option_text("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(amount());
   out->footer(
       "Examples:\n"
       "  weir store export site.db --csv samples.csv --counters ost.write_bytes,ost.read_bytes --job 4711\n"

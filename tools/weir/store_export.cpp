@@ -14,6 +14,7 @@
 #include "store/tokio.hpp"
 #include "store_work.hpp"
 #include "telemetry/fluentd_file.hpp"
+#include "terminal.hpp"
 
 namespace weir::cli {
 
@@ -182,7 +183,7 @@ Status store_export(const StoreRequest& request) {
   }
   const bool to_stdout = request.csv == "-" || request.jobs_csv == "-" || request.nodes_csv == "-";
   if (request.json) {
-    fmt::print(to_stdout ? stderr : stdout, "{}\n", done.dump(2));
+    fmt::print(to_stdout ? stderr : stdout, "{}\n", pretty(done));
   } else {
     std::string text;
     for (const auto& [what, number] : done.items())

@@ -54,7 +54,7 @@ Status store_show(const StoreRequest& request) {
                        {"to_ns", summary.times.to},
                        {"counters", series},
                        {"topology", topology ? to_json(*topology) : Json()}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", pretty(json));
     return {};
   }
   fmt::print("{}\n", styled(summary.location, Style::bold));
@@ -100,7 +100,7 @@ Status store_jobs(const StoreRequest& request) {
                       {"figures", figures},
                       {"labels", labels}});
     }
-    fmt::print("{}\n", list.dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", pretty(list));
     return {};
   }
   if (jobs.empty()) {
@@ -121,7 +121,7 @@ Status store_check(const StoreRequest& request) {
   WEIR_ASSIGN(store::Store store, store::Store::open(request.store, store::Access::read));
   WEIR_ASSIGN(const std::vector<std::string> problems, store.check());
   if (request.json) {
-    fmt::print("{}\n", Json({{"problems", problems}}).dump(2));
+    fmt::print("{}\n", pretty(Json({{"problems", problems}})));
   } else {
     for (const std::string& problem : problems) fmt::print("{}\n", problem);
     if (problems.empty()) fmt::print("{}\n", styled("all is well", Style::green));
@@ -137,11 +137,10 @@ Status store_compact(const StoreRequest& request) {
   WEIR_ASSIGN(const store::Store::Compacted compacted, store.compact());
   WEIR_ASSIGN(const store::Summary after, store.summary());
   if (request.json) {
-    fmt::print("{}\n", Json({{"blocks_before", compacted.blocks_before},
-                             {"blocks_after", compacted.blocks_after},
-                             {"bytes_before", before.bytes},
-                             {"bytes_after", after.bytes}})
-                           .dump(2));
+    fmt::print("{}\n", pretty(Json({{"blocks_before", compacted.blocks_before},
+                                    {"blocks_after", compacted.blocks_after},
+                                    {"bytes_before", before.bytes},
+                                    {"bytes_after", after.bytes}})));
   } else {
     fmt::print("{} blocks became {}; {} became {}\n", compacted.blocks_before, compacted.blocks_after,
                format_bytes(before.bytes), format_bytes(after.bytes));

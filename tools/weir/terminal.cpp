@@ -83,6 +83,10 @@ std::string styled(std::string_view text, Style style) {
   return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
 }
 
+std::string pretty(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 Table::Table(std::vector<std::string> titles, std::vector<Align> alignment)
     : alignment_(std::move(alignment)) {
   if (titles.size() != alignment_.size()) throw std::logic_error("a table needs one alignment per title");

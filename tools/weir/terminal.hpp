@@ -1,9 +1,11 @@
-// Output for people: colours where a terminal is, and aligned tables.
+// Output for people: colours where a terminal is, aligned tables, and JSON in lines.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/json.hpp"
 
 namespace weir::cli {
 
@@ -16,6 +18,9 @@ std::size_t terminal_width();  // of stdout, else COLUMNS, else 80
 
 enum class Style { bold, dim, green, red, yellow, cyan };
 std::string styled(std::string_view text, Style style);  // the text itself where stdout_has_colors() is false
+
+// What is no UTF-8, such as names of files may hold, is replaced.
+std::string pretty(const Json& json);
 
 // Columns as wide as their widest cell; numbers are right-aligned by column. Cells may carry styles.
 class Table {

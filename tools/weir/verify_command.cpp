@@ -71,7 +71,7 @@ Status verify(const Arguments& arguments) {
     }
     damaged.insert(damaged.end(), verdict.damaged.begin(), verdict.damaged.end());
   }
-  if (arguments.json) fmt::print("{}\n", json.dump(2));
+  if (arguments.json) fmt::print("{}\n", pretty(json));
   WEIR_TRY(file->close());
   if (!damaged.empty()) {
     std::string list;

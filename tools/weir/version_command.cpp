@@ -85,7 +85,7 @@ struct Arguments {
 
 void print_version(const Arguments& arguments) {
   if (arguments.json) {
-    fmt::print("{}\n", build_json().dump(2));
+    fmt::print("{}\n", pretty(build_json()));
     return;
   }
   fmt::print("{}\n\n", version_text);
