@@ -112,6 +112,8 @@ if command -v jq >/dev/null; then
     failed 'the analysis is not in the JSON'
 fi
 expect 2 'about a job' "$weir" report --html page.html
+expect 2 "unknown command 'sho' of store.*show" "$weir" store sho
+expect 2 "'0': give a number above 0" "$weir" ingest --store k.db --listen 127.0.0.1:0 --for 0
 expect 1 'nosuch/page.html' "$weir" report last --html nosuch/page.html
 expect 1 'No such file|nosuch.json' "$weir" report last --thresholds nosuch.json
 chmod -R a-w data/weir

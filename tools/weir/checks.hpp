@@ -26,12 +26,14 @@ inline CLI::Validator whole_number(std::int64_t least = 0) {
           ""};
 }
 
-// A number that is not negative.
-inline CLI::Validator amount() {
-  return {[](std::string& text) -> std::string {
+// A number that is not negative, and not zero either where that would mean nothing.
+inline CLI::Validator amount(bool may_be_zero = true) {
+  return {[may_be_zero](std::string& text) -> std::string {
             double value = 0;
-            if (is_whole(text, value) && std::isfinite(value) && value >= 0) return {};
-            return "'" + text + "': give a number of 0 or more, without a unit";
+            if (is_whole(text, value) && std::isfinite(value) && value >= 0 && (may_be_zero || value > 0))
+              return {};
+            return "'" + text + "': give a number " + (may_be_zero ? "of 0 or more" : "above 0") +
+                   ", without a unit";
           },
           ""};
 }

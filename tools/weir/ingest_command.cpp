@@ -28,7 +28,7 @@ void add_ingest_command(CLI::App& app, Context& context) {
   sub->add_option("--for", request->seconds,
                   "End after so many seconds (default: when told to, by SIGINT or SIGTERM)")
       ->option_text("SECONDS")
-      ->check(amount())
+      ->check(amount(false))
       ->group("Listening");
   sub->add_option("--spool", request->spool,
                   "Keep samples in this file while the store is away, and bring them later")

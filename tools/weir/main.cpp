@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <span>
 
 #include "commands.hpp"
 #include "version_info.hpp"
@@ -20,12 +21,15 @@ int report(const Status& status) {
 
 namespace {
 
-std::string unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || *argv[1] == '-') return {};
+std::string unknown_command(const CLI::App& app, std::span<char* const> words) {
+  if (words.empty() || *words[0] == '-' || app.get_require_subcommand_min() == 0) return {};
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return {};
-  return fmt::format("weir: unknown command '{}'{}\n", argv[1], weir::suggest(argv[1], names));
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+    if (names.back() == words[0]) return unknown_command(*command, words.subspan(1));
+  }
+  const std::string within = app.get_parent() == nullptr ? "" : " of " + app.get_name();
+  return fmt::format("weir: unknown command '{}'{}{}\n", words[0], within, weir::suggest(words[0], names));
 }
 
 // The exit code, unless what was printed did not get out.
@@ -68,7 +72,9 @@ int run(int argc, char** argv) {
       "  weir version           what this build can do\n"
       "  weir COMMAND --help    each command, with examples");
   // CLI11 would only say that a subcommand is required.
-  if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+  if (const std::string unknown =
+          unknown_command(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
+      !unknown.empty()) {
     fmt::print(stderr, "{}", unknown);
     return 2;
   }
