@@ -17,6 +17,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -89,6 +90,8 @@ class Exchange {
   bool may_start() const { return started_ == finished_ || !schedule_.decision.steps.throttled(); }
   std::uint32_t group_of_node(std::uint32_t node) const;
   bool all_done(std::vector<MPI_Request>& requests) const;
+  // Whether the next message to a rank ends only when it was taken: see fragments.hpp.
+  bool waits_for_receiver(std::uint32_t rank) { return ++sent_to_[rank] % cycles_under_way == 0; }
   bool end_carried();  // messages that have arrived; whether there were any
   void idle(Phase phase, bool poll);
   std::byte* ring_at(std::uint32_t message) const {
@@ -133,6 +136,7 @@ class Exchange {
   std::size_t carried_done_ = 0;
   std::vector<std::vector<MPI_Request>> carried_requests_;
   std::vector<std::uint32_t> carried_peer_;
+  std::map<std::uint32_t, std::uint32_t> sent_to_;  // messages to each rank, so far
   Status status_;
   unsigned idle_rounds_ = 0;
   std::uint32_t seen_bell_ = 0;

@@ -7,11 +7,6 @@ namespace weir::collective {
 
 inline constexpr int data_tag = 2;
 
-// Whether messages of a cycle end only when they have been taken: see fragments.hpp.
-inline bool waits_for_receiver(std::uint32_t cycle) {
-  return cycle % cycles_under_way == cycles_under_way - 1;
-}
-
 template <class Visit>
 void Exchange::for_each_range(const Message& message, const Visit& visit) const {
   const auto& boundaries = schedule_.boundaries[message.aggregator];

@@ -56,7 +56,7 @@ bool Exchange::send_cycles() {
     cycle.job = false;
     for (const Cycle::Remote& remote : cycle.remotes) {
       send_message(remote.data, remote.size, remote.carrier, data_tag, tools_.team.comm().get(),
-                   waits_for_receiver(finished_), cycle.requests);
+                   waits_for_receiver(remote.carrier), cycle.requests);
       tools_.accounting.sent_between_nodes += remote.size;
     }
     tools_.tokens.pass(finished_++);

@@ -64,7 +64,7 @@ bool Exchange::carry_out() {
     const std::uint32_t m = carried_[carried_begun_];
     const std::uint64_t size = schedule_.messages[m].size;
     send_message(ring_at(m), size, carried_peer_[carried_begun_], data_tag, tools_.team.comm().get(),
-                 waits_for_receiver(schedule_.messages[m].cycle), carried_requests_[carried_begun_]);
+                 waits_for_receiver(carried_peer_[carried_begun_]), carried_requests_[carried_begun_]);
     tools_.accounting.sent_between_nodes += size;
     ++carried_begun_;
     got_on = true;
