@@ -118,28 +118,31 @@ Status set_ranks(Settings& settings, const std::string& text) {
 
 const std::array<Declaration, 13>& declarations() {
   static const std::array<Declaration, 13> all = {{
-      {{"weir_two_phase", "WEIR_TWO_PHASE", "T, N (without two-phase I/O), S (segmented) or auto"},
+      {{"", "weir_two_phase", "WEIR_TWO_PHASE", "T, N (without two-phase I/O), S (segmented) or auto"},
        set_algorithm},
-      {{"weir_agg", "WEIR_AGG", "1: order of aggregators that knows the striping"},
+      {{"agg", "weir_agg", "WEIR_AGG", "1: order of aggregators that knows the striping"},
        set_truth<&Settings::striping_aware>},
-      {{"weir_rr", "WEIR_RR", "1: aggregators round-robin over nodes"}, set_truth<&Settings::round_robin>},
-      {{"weir_req", "WEIR_REQ", "requests per target and step; 0: no throttling"},
+      {{"rr", "weir_rr", "WEIR_RR", "1: aggregators round-robin over nodes"},
+       set_truth<&Settings::round_robin>},
+      {{"req", "weir_req", "WEIR_REQ", "requests per target and step; 0: no throttling"},
        set_number<&Settings::requests>},
-      {{"cb_nodes", "WEIR_CB_NODES", "number of aggregators; 0: as many as suit"},
+      {{"cb_nodes", "cb_nodes", "WEIR_CB_NODES", "number of aggregators; 0: as many as suit"},
        set_number<&Settings::aggregators>},
-      {{"cb_buffer_size", "WEIR_CB_BUFFER",
+      {{"buffer", "cb_buffer_size", "WEIR_CB_BUFFER",
         "bytes that an aggregator takes in one cycle; unset: as many as suit"},
        set_buffer},
-      {{"striping_unit", "WEIR_STRIPING_UNIT", "bytes of a stripe"}, set_unit},
-      {{"striping_factor", "WEIR_STRIPING_FACTOR", "number of storage targets"}, set_factor},
-      {{"weir_domains", "WEIR_DOMAINS", "file domains: automatic, even, aligned or cyclic"}, set_domains},
-      {{"weir_aggregators", "WEIR_AGGREGATORS", "the aggregators by rank: 0,4,8"}, set_ranks},
-      {{"weir_fill", "WEIR_FILL", "0: small holes between pieces are never written, not even as they were"},
+      {{"unit", "striping_unit", "WEIR_STRIPING_UNIT", "bytes of a stripe"}, set_unit},
+      {{"factor", "striping_factor", "WEIR_STRIPING_FACTOR", "number of storage targets"}, set_factor},
+      {{"domains", "weir_domains", "WEIR_DOMAINS", "file domains: automatic, even, aligned or cyclic"},
+       set_domains},
+      {{"", "weir_aggregators", "WEIR_AGGREGATORS", "the aggregators by rank: 0,4,8"}, set_ranks},
+      {{"", "weir_fill", "WEIR_FILL",
+        "0: small holes between pieces are never written, not even as they were"},
        set_truth<&Settings::fill>},
-      {{"weir_allocate", "WEIR_ALLOCATE",
+      {{"", "weir_allocate", "WEIR_ALLOCATE",
         "0: blocks of a growing file are not asked for before they are written"},
        set_truth<&Settings::allocate>},
-      {{"weir_team", "WEIR_TEAM", "take so many ranks for a node, to try things on one machine"},
+      {{"", "weir_team", "WEIR_TEAM", "take so many ranks for a node, to try things on one machine"},
        set_number<&Settings::team>},
   }};
   return all;
@@ -177,53 +180,67 @@ std::uint64_t node_memory(const Settings& settings, std::uint32_t aggregators_on
   return settings.buffer * (4 * std::uint64_t{aggregators_on_node} + 2);
 }
 
-Result<Settings> parse_configuration(std::string_view text, Settings base) {
-  const std::string whole(text);
-  const auto wrong = [&](Failure failure) {
-    add_context(failure, fmt::format("configuration '{}'", whole), {});
-    return tl::make_unexpected(std::move(failure));
-  };
-  if (text == "auto" || text.empty()) {
-    base.algorithm = Algorithm::automatic;
-    return base;
+namespace {
+
+struct Named {
+  const Declaration* setting;
+  std::string value;
+};
+
+const Declaration& named_by(std::string_view hint) {
+  for (const Declaration& declaration : declarations())
+    if (declaration.name.hint == hint) return declaration;
+  throw std::logic_error("no hint of Weir");
+}
+
+Result<Named> named_by_word(const std::string& word, const std::string& value) {
+  std::vector<std::string> words;
+  for (const Declaration& declaration : declarations()) {
+    if (declaration.name.word.empty()) continue;
+    if (declaration.name.word == word) return Named{&declaration, value};
+    words.emplace_back(declaration.name.word);
   }
+  return fail(ErrorCode::invalid_argument, fmt::format("there is no '{}'", word) + suggest(word, words));
+}
+
+// The settings that a configuration names.
+Result<std::vector<Named>> named_in(std::string_view text) {
+  const Declaration& way = named_by("weir_two_phase");
+  if (text == "auto" || text.empty()) return std::vector<Named>{{&way, "auto"}};
   if (text == "original") text = "T:original";
   if (text.size() < 2 || text[1] != ':')
-    return wrong(
-        {.code = ErrorCode::invalid_argument,
-         .cause = "it names no way of collective I/O",
-         .advice = "begin with T: (two-phase), N: (without) or S: (segmented), as in T:agg=1,rr=1,req=4"});
-  if (auto applied = set_algorithm(base, std::string(text.substr(0, 1))); !applied)
-    return wrong(std::move(applied).error());
+    return fail(ErrorCode::invalid_argument, "it names no way of collective I/O",
+                "begin with T: (two-phase), N: (without) or S: (segmented), as in T:agg=1,rr=1,req=4");
+  std::vector<Named> named = {{&way, std::string(text.substr(0, 1))}};
   text.remove_prefix(2);
-  if (text == "original") {
-    base.striping_aware = base.round_robin = false;
-    base.requests = 0;
-    return base;
+  WEIR_ASSIGN(const OptionMap options, split_options(text == "original" ? "agg=0,rr=0,req=0" : text));
+  for (const auto& [word, value] : options) {
+    WEIR_ASSIGN(Named one, named_by_word(word, value));
+    named.push_back(std::move(one));
   }
-  auto options = split_options(text);
-  if (!options) return wrong(std::move(options).error());
-  for (const auto& [key, value] : *options) {
-    Status applied;
-    if (key == "agg")
-      applied = set_truth<&Settings::striping_aware>(base, value);
-    else if (key == "rr")
-      applied = set_truth<&Settings::round_robin>(base, value);
-    else if (key == "req")
-      applied = set_number<&Settings::requests>(base, value);
-    else if (key == "cb_nodes")
-      applied = set_number<&Settings::aggregators>(base, value);
-    else if (key == "buffer")
-      applied = set_buffer(base, value);
-    else if (key == "domains")
-      applied = set_domains(base, value);
-    else
-      applied = fail(ErrorCode::invalid_argument,
-                     fmt::format("there is no '{}'", key) +
-                         suggest(key, {"agg", "rr", "req", "cb_nodes", "buffer", "domains"}));
-    if (!applied) return wrong(std::move(applied).error());
-  }
+  return named;
+}
+
+}  // namespace
+
+Result<Settings> parse_configuration(std::string_view text, Settings base) {
+  const auto apply = [&]() -> Status {
+    WEIR_ASSIGN(const std::vector<Named> named, named_in(text));
+    for (const Named& one : named) WEIR_TRY(one.setting->apply(base, one.value));
+    return {};
+  };
+  WEIR_TRY(in(apply(), fmt::format("configuration '{}'", text)));
   return base;
+}
+
+Result<std::map<std::string, std::string>> variables_of(std::string_view configuration) {
+  WEIR_TRY(parse_configuration(configuration));
+  std::map<std::string, std::string> variables;
+  for (const char* hint : {"weir_agg", "weir_rr", "weir_req"})
+    variables.emplace(named_by(hint).name.variable, "0");
+  WEIR_ASSIGN(const std::vector<Named> named, named_in(configuration));
+  for (const Named& one : named) variables[std::string(one.setting->name.variable)] = one.value;
+  return variables;
 }
 
 std::string configuration_of(const Settings& settings) {
@@ -248,10 +265,7 @@ std::span<const SettingName> setting_names() {
 
 Status check_hint(std::string_view hint, const std::string& value) {
   Settings tried;
-  for (const Declaration& declaration : declarations())
-    if (declaration.name.hint == hint)
-      return in(declaration.apply(tried, value), fmt::format("hint {}", hint));
-  throw std::logic_error("no hint of Weir");
+  return in(named_by(hint).apply(tried, value), fmt::format("hint {}", hint));
 }
 
 Result<Settings> read_settings(const Lookup& hint, const Lookup& variable, Settings base) {

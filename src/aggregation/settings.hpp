@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,10 +62,13 @@ std::uint64_t node_memory(const Settings& settings, std::uint32_t aggregators_on
 // "original", "T:agg=1,rr=1,req=4", "N:req=2", "S:", "auto". What it does not name keeps its value of `base`.
 Result<Settings> parse_configuration(std::string_view text, Settings base = {});
 std::string configuration_of(const Settings& settings);
+// The same as variables of the environment. What it does not name of agg, rr and req is off.
+Result<std::map<std::string, std::string>> variables_of(std::string_view configuration);
 
-// The names under which settings are looked up. `hint` is the key of an MPI_Info, `variable` of the
-// environment.
+// The names under which settings are looked up. `word` is the key in a configuration (empty: it has none
+// there), `hint` of an MPI_Info, `variable` of the environment.
 struct SettingName {
+  std::string_view word;
   std::string_view hint;
   std::string_view variable;
   std::string_view help;

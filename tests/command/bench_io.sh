@@ -64,7 +64,7 @@ expect 2 'no square' "$weir" bench btio -n 3
 expect 2 'no multiple' "$weir" bench ior -t 7 -b 10
 expect 2 'is not above 0' "$weir" bench hpio --regions 0
 expect 2 "is no configuration" "$weir" bench hpio --configs fast
-expect 2 "unknown 'reqq'.*did you mean 'req'" "$weir" bench hpio --configs T:reqq=4
+expect 2 "no 'reqq'.*did you mean 'req'" "$weir" bench hpio --configs T:reqq=4
 expect 2 "requests|req|WEIR_REQ" "$weir" bench hpio --configs T:req=many
 expect 2 "unknown 'nonsense'|no 'nonsense'" "$weir" bench hpio --against nonsense
 expect 2 'is no cluster|is no size' "$weir" bench tile --vcluster many

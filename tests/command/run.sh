@@ -79,6 +79,15 @@ kill -TERM $demo
 wait $demo && { echo 'FAILED: a demo that was ended exits with 0'; failures=$((failures + 1)); }
 [ -z "$(ls -A demo-tmp)" ] || { echo "FAILED: left behind: $(ls -A demo-tmp)"; failures=$((failures + 1)); }
 expect 1 'No such file' "$weir" demo --folder /no/such/folder
+
+# Who reads no further leaves nothing behind either, and output can go to standard output by name.
+mkdir run-tmp
+TMPDIR=$PWD/run-tmp "$weir" run --store run-tmp-store -- sh -c 'yes | head -100000' 2>&1 | head -1 > /dev/null
+[ -z "$(ls -A run-tmp)" ] || { echo "FAILED: left behind: $(ls -A run-tmp)"; failures=$((failures + 1)); }
+expect 0 'MPI RANK' "$weir" plan --mapping consecutive -n 2 --platform 1x8 -o -
+expect 0 'weir_plan' "$weir" plan --mapping consecutive -n 2 --platform 1x8 --json -
+expect 2 'standard output has the table' "$weir" bench hpio -n 2 --json -
+[ ! -e - ] || { echo "FAILED: a file named -"; failures=$((failures + 1)); }
 if has hdf5 && command -v h5dump > /dev/null; then
   expect 0 'DATASET "temperature"' h5dump -H weir-demo/demo.h5
   expect 0 'True' /usr/bin/python3 -c 'import h5py; f = h5py.File("weir-demo/demo.h5"); d = f["temperature"]; print(d.shape[0] == 3 and d[2][0][1] == 1.002)'

@@ -54,7 +54,7 @@ expect 2 'no program' "$weir" run --collective
 expect 2 '--collective' "$weir" run --collective=Q:agg -- "$MPIEXEC" true
 expect 0 'LD_PRELOAD.*libweir-mpiio.so.*WEIR_COLLECTIVE' "$weir" run --collective --dry-run -- "$MPIEXEC" -n 2 "$calls"
 expect 0 'WEIR_REQ.4.*WEIR_RR.1.*WEIR_TWO_PHASE.T' "$weir" run --collective=T:rr=1,req=4 --dry-run -- "$MPIEXEC" true
-expect 0 'WEIR_CB_BUFFER.65536.*WEIR_DOMAINS.cyclic' "$weir" run --collective=T:buffer=64KiB,domains=cyclic --dry-run -- "$MPIEXEC" true
+expect 0 'WEIR_CB_BUFFER.64KiB.*WEIR_DOMAINS.cyclic' "$weir" run --collective=T:buffer=64KiB,domains=cyclic --dry-run -- "$MPIEXEC" true
 expect 0 'where the time went' "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files
 echo '{"weir_plan": 1, "ranks": 2, "aggregators": {"ranks": "1"}, "throttle": {"requests_per_target": 1}}' >plan.json
 expect 0 'where the time went' env WEIR_PLAN="$PWD/plan.json" "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files

@@ -321,6 +321,27 @@ TEST(Settings, ConfigurationsInTheWordsOfEarth) {
   }
 }
 
+TEST(Settings, ConfigurationsAsVariablesSayTheSame) {
+  for (const char* text : {"T:agg=1,req=4,buffer=64KiB,domains=cyclic,unit=1MiB,factor=4", "N:req=2",
+                           "S:cb_nodes=3", "T:original", "original", "auto"}) {
+    const auto variables = variables_of(text).value();
+    const auto read =
+        read_settings({},
+                      [&](std::string_view name) -> std::optional<std::string> {
+                        const auto found = variables.find(std::string(name));
+                        return found == variables.end() ? std::nullopt : std::optional(found->second);
+                      },
+                      {.striping_aware = true, .round_robin = true, .requests = 7});
+    const auto parsed = parse_configuration(text).value();
+    EXPECT_EQ(configuration_of(read.value()), configuration_of(parsed)) << text;
+    EXPECT_EQ(read->buffer, parsed.buffer);
+    EXPECT_EQ(read->domains, parsed.domains);
+    EXPECT_EQ(read->striping.unit, parsed.striping.unit);
+    EXPECT_EQ(read->striping.factor, parsed.striping.factor);
+  }
+  EXPECT_FALSE(variables_of("T:agg=2"));
+}
+
 TEST(Settings, HintsComeBeforeTheEnvironment) {
   const auto environment = [](std::string_view name) -> std::optional<std::string> {
     if (name == "WEIR_REQ") return "2";

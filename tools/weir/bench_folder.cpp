@@ -90,6 +90,8 @@ Status check_room(const std::string& folder, double bytes) {
 
 Status check_writable(const std::string& path) {
   if (path.empty()) return {};
+  if (path == "-")
+    return fail(ErrorCode::invalid_argument, "'-': standard output has the table", "name a file");
   const fs::path folder = fs::absolute(path).parent_path();
   if (::access(folder.c_str(), W_OK) != 0) return fail_errno(errno, "create a file", path);
   if (fs::is_directory(path)) return fail_errno(EISDIR, "create a file", path);

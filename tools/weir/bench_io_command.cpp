@@ -67,10 +67,8 @@ void add_run_options(CLI::App& command, IoArguments& arguments) {
       "--configs", arguments.configs,
       "Collective I/O configurations: original (the MPI library's), weir (left to itself), "
       "bare (every rank reads and writes its own pieces by system calls, and waits for nobody), "
-      "T:agg=1,rr=1,req=4 "
-      "(two-phase), S:... (segmented), N:... (neither). Keys: agg, rr, req, cb_nodes, "
-      "cb_buffer, unit, factor, "
-      "domains");
+      "T:agg=1,rr=1,req=4 (two-phase), S:... (segmented), N:... (neither). Keys: agg, rr, req, cb_nodes, "
+      "buffer, unit, factor, domains");
   command.add_option("--against", arguments.against, "Also measure the MPI library's own: ompio, romio");
   command
       .add_option("--repeats", arguments.repeats, "Rounds; each launches every row once, in another order")

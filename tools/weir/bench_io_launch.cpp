@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 
 Status run_words(std::vector<std::string> words, bool share_cores, const std::string& what) {
   const PassSignalsOn while_waiting;
-  WEIR_ASSIGN(const int code,
-              launch({.words = std::move(words), .environment = {}, .share_cores = share_cores}));
-  if (code == 0) return {};
+  WEIR_ASSIGN(
+      const int code,
+      launch(
+          {.words = std::move(words), .environment = {}, .share_cores = share_cores, .is_launcher = true}));
   if (code == 77) return fail(ErrorCode::unsupported, what + ": this machine cannot carry virtual clusters");
-  return fail(ErrorCode::io, code < 128 ? fmt::format("{} ended with code {}", what, code)
-                                        : fmt::format("{} was ended by signal {}", what, code - 128));
+  return outcome(what, code);
 }
 
 // What the tool says of itself is of no interest; what goes wrong is.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aggregation/settings.hpp"
 #include "bench_io.hpp"
 #include "core/options.hpp"
 #include "preload.hpp"
@@ -114,29 +115,11 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 Result<IoConfig> own_config(const std::string& text) {
-  static const std::map<std::string, std::string, std::less<>> variables = {
-      {"agg", "WEIR_AGG"},
-      {"rr", "WEIR_RR"},
-      {"req", "WEIR_REQ"},
-      {"cb_nodes", "WEIR_CB_NODES"},
-      {"cb_buffer", "WEIR_CB_BUFFER"},
-      {"unit", "WEIR_STRIPING_UNIT"},
-      {"factor", "WEIR_STRIPING_FACTOR"},
-      {"domains", "WEIR_DOMAINS"}};
   IoConfig config{.name = text, .launcher = {}, .environment = {{"WEIR_COLLECTIVE", "on"}}};
   WEIR_ASSIGN(config.environment["LD_PRELOAD"], mpiio_library());
   if (text == "weir") return config;
-  config.environment["WEIR_TWO_PHASE"] = text.substr(0, 1);
-  WEIR_ASSIGN(const OptionMap options, in(split_options(text.substr(2)), fmt::format("--configs {}", text)));
-  for (const auto& [key, value] : options) {
-    const auto found = variables.find(key);
-    if (found == variables.end()) {
-      std::vector<std::string> names;
-      for (const auto& [each, variable] : variables) names.push_back(each);
-      return wrong(fmt::format("--configs {}: unknown '{}'{}", text, key, suggest(key, names)));
-    }
-    config.environment[found->second] = value;
-  }
+  WEIR_ASSIGN(auto named, in(aggregation::variables_of(text), "--configs"));
+  config.environment.merge(named);
   return config;
 }
 

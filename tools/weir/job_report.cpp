@@ -59,9 +59,7 @@ Status list_jobs(store::Store& store, const JobReportArguments& arguments) {
     const std::string text = Json{{"weir_jobs", 1}, {"jobs", std::move(list)}}.dump(
                                  2, ' ', false, Json::error_handler_t::replace) +
                              "\n";
-    if (arguments.json != "-") return write_text_atomically(arguments.json, text);
-    fmt::print("{}", text);
-    return {};
+    return put(arguments.json, text);
   }
   if (jobs.empty()) {
     fmt::print("No jobs yet: 'weir run -- PROGRAM' adds one.\n");
@@ -153,12 +151,8 @@ Status write_report(const JobReport& made, const JobReportArguments& arguments) 
     for (std::size_t i = 0; i < made.analyses.size(); ++i) json["jobs"][i]["analysis"] = made.analyses[i];
     if (!made.comparison.is_null()) json["comparison"]["analysis"] = made.comparison;
     const std::string text = pretty(json) + "\n";
-    if (arguments.json == "-") {
-      fmt::print("{}", text);
-      return {};
-    }
-    WEIR_TRY(write_text_atomically(arguments.json, text));
-    fmt::print(stderr, "weir: wrote {}\n", arguments.json);
+    WEIR_TRY(put(arguments.json, text));
+    if (arguments.json != "-") fmt::print(stderr, "weir: wrote {}\n", arguments.json);
     return {};
   };
   Status saved = save();

@@ -49,9 +49,10 @@ volatile std::sig_atomic_t any_came = 0;
 
 constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, 3> previous{};
+struct sigaction previous_of_pipe {};
 
 void pass_on(int signal, siginfo_t* info, void*) {
-  any_came = 1;
+  any_came = signal;
   if (launcher <= 0) {
     pending = signal;
   } else if (info->si_code != SI_KERNEL) {  // from the terminal it has reached the launcher as well
@@ -62,6 +63,7 @@ void pass_on(int signal, siginfo_t* info, void*) {
 // The child's part. Does not return.
 [[noreturn]] void become(const Launch& launch, std::vector<char*>& argv) {
   for (const int signal : signals) std::signal(signal, SIG_DFL);
+  std::signal(SIGPIPE, SIG_DFL);
   // mpiexec may give the ranks a terminal of its own making: whether there are colours is decided by ours.
   if (isatty(STDOUT_FILENO) == 0)
     ::setenv("NO_COLOR", "1", 1);
@@ -85,10 +87,15 @@ PassSignalsOn::PassSignalsOn() {
   action.sa_sigaction = pass_on;
   action.sa_flags = SA_SIGINFO;
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &action, &previous[i]);
+  // Who reads no further ends neither us nor what has to be put away behind the program.
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, &previous_of_pipe);
 }
 
 PassSignalsOn::~PassSignalsOn() {
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &previous[i], nullptr);
+  ::sigaction(SIGPIPE, &previous_of_pipe, nullptr);
   launcher = 0;
 }
 
@@ -114,6 +121,7 @@ Result<int> launch(const Launch& launch) {
     if (errno != EINTR) return fail_errno(errno, "wait for", words[0]);
   }
   launcher = 0;
+  if (status == 0 && launch.is_launcher && any_came != 0) return 128 + any_came;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -124,14 +132,18 @@ Status run_ranks(int ranks, const std::vector<std::string>& arguments,
   if (error) return fail_errno(error.value(), "find this program", "/proc/self/exe");
   Launch ranks_of_weir{.words = {build::mpiexec, "-n", std::to_string(ranks), self},
                        .environment = environment,
-                       .share_cores = true};
+                       .share_cores = true,
+                       .is_launcher = true};
   ranks_of_weir.words.insert(ranks_of_weir.words.end(), arguments.begin(), arguments.end());
   const PassSignalsOn while_waiting;
   WEIR_ASSIGN(const int code, launch(ranks_of_weir));
+  return outcome(fmt::format("{} -n {}", build::mpiexec, ranks), code);
+}
+
+Status outcome(const std::string& what, int code) {
   if (code == 0) return {};
-  const std::string how = code < 128 ? fmt::format("ended with code {}", code)
-                                     : fmt::format("was ended by signal {}", code - 128);
-  return fail(ErrorCode::io, fmt::format("{} -n {} {}", build::mpiexec, ranks, how));
+  return fail(ErrorCode::io, code < 128 ? fmt::format("{} ended with code {}", what, code)
+                                        : fmt::format("{} was ended by signal {}", what, code - 128));
 }
 
 namespace {

@@ -32,11 +32,16 @@ struct Launch {
   std::vector<std::string> words;                  // the launcher, its options, the program, its arguments
   std::map<std::string, std::string> environment;  // added to ours
   bool share_cores = false;  // more ranks than cores: the launcher allows it, and waiting ranks yield
+  bool is_launcher = false;  // the words are ours: a launcher that was told to end has not ended well,
+                             // though MPICH's may say so
 };
 
 // Starts it and waits for its end. The exit code, or 128 + the signal that ended it; 127 if it could not be
 // started. REQUIRES: a PassSignalsOn.
 Result<int> launch(const Launch& launch);
+
+// An exit code in words; success is 0.
+Status outcome(const std::string& what, int code);
 
 // The launcher and its options for the ranks of a plan, which get these variables of the environment wherever
 // they run.

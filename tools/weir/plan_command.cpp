@@ -6,7 +6,6 @@
 
 #include "checks.hpp"
 #include "commands.hpp"
-#include "core/file.hpp"
 #include "mapping_options.hpp"
 #include "placement/algorithm.hpp"
 #include "placement/emit.hpp"
@@ -76,11 +75,7 @@ Status make_mapping(Arguments arguments) {
     fmt::print(stderr, "weir: there are more ranks than cores: they are not bound, and share them\n");
   WEIR_ASSIGN(const std::string text, in(text_of(plan, arguments), "--emit " + arguments.emit));
   if (arguments.output.empty()) arguments.output = arguments.json_file;
-  if (arguments.output.empty()) {
-    fmt::print("{}", text);
-    return {};
-  }
-  return write_text_atomically(arguments.output, text);
+  return put(arguments.output, text);
 }
 
 Status make(Arguments arguments) {

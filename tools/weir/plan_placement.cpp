@@ -449,12 +449,6 @@ Result<std::string> emitted(const PlacementArguments& arguments, const PlatformR
   return text;
 }
 
-Status put(const std::string& path, const std::string& text) {
-  if (!path.empty()) return write_text_atomically(path, text);
-  fmt::print("{}", text);
-  return {};
-}
-
 }  // namespace
 
 Status plan_by_placement(const PlacementArguments& arguments, const PlatformRequest& machine_request) {

@@ -11,29 +11,8 @@ Result<std::map<std::string, std::string>> collective_environment(const std::str
     variables["WEIR_COLLECTIVE"] = "off";
     return variables;
   }
-  WEIR_ASSIGN(const aggregation::Settings settings,
-              in(aggregation::parse_configuration(configuration), "--collective"));
-  const auto algorithm = [&] {
-    switch (settings.algorithm) {
-      case aggregation::Algorithm::two_phase:
-        return "T";
-      case aggregation::Algorithm::direct:
-        return "N";
-      case aggregation::Algorithm::segmented:
-        return "S";
-      case aggregation::Algorithm::automatic:
-        break;
-    }
-    return "auto";
-  };
-  variables["WEIR_TWO_PHASE"] = algorithm();
-  variables["WEIR_AGG"] = settings.striping_aware ? "1" : "0";
-  variables["WEIR_RR"] = settings.round_robin ? "1" : "0";
-  variables["WEIR_REQ"] = std::to_string(settings.requests);
-  if (settings.aggregators != 0) variables["WEIR_CB_NODES"] = std::to_string(settings.aggregators);
-  if (settings.buffer != 0) variables["WEIR_CB_BUFFER"] = std::to_string(settings.buffer);
-  if (settings.domains != aggregation::DomainKind::automatic)
-    variables["WEIR_DOMAINS"] = to_string(settings.domains);
+  WEIR_ASSIGN(auto named, in(aggregation::variables_of(configuration), "--collective"));
+  variables.merge(named);
   return variables;
 }
 

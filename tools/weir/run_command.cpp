@@ -173,7 +173,8 @@ Result<int> run(const Arguments& arguments) {
                                 : arguments.dry_run ? "PLAN"
                                                     : folder.file("plan.json");
   Launch job{.environment = {{"WEIR_PLAN", plan_file}},
-             .share_cores = plan.placement.oversubscribe || plan.placement.pus_of.empty()};
+             .share_cores = plan.placement.oversubscribe || plan.placement.pus_of.empty(),
+             .is_launcher = true};
   if (arguments.summary) job.environment["WEIR_SUMMARY"] = "1";
   const std::string summary_file = folder.file("sessions.json");
   if (!arguments.dry_run) job.environment["WEIR_SUMMARY_FILE"] = summary_file;
@@ -257,7 +258,8 @@ void add_run_command(CLI::App& app, Context& context) {
   command->add_flag(
       "--collective{auto}", arguments->collective,
       "Collective MPI-IO calls of the unchanged program are carried out by Weir. --collective=CONFIG says "
-      "how: T:agg=1,rr=1,req=4 (two-phase), N:req=4 (without), S: (segments), original (not at all), auto");
+      "how: T:agg=1,rr=1,req=4 (two-phase), N:req=4 (without), S: (segments), original (not at all), auto. "
+      "Keys: agg, rr, req, cb_nodes, buffer, unit, factor, domains");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the plan and the launch command, and run nothing");
   command->add_option("program", arguments->program, "The program and its arguments, behind --")

@@ -19,13 +19,8 @@ std::string json_text(const Value& value) {
 
 template <class Value>
 Status show(const Value& value, const std::string& json) {
-  if (json == "-") {
-    fmt::print("{}", json_text(value));
-    return {};
-  }
-  fmt::print("{}", analysis::render(value));
-  if (json.empty()) return {};
-  return write_text_atomically(json, json_text(value));
+  if (json != "-") fmt::print("{}", analysis::render(value));
+  return json.empty() ? Status() : put(json, json_text(value));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "terminal.hpp"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -7,6 +8,8 @@
 #include <array>
 #include <cstdlib>
 #include <stdexcept>
+
+#include "core/file.hpp"
 
 namespace weir::cli {
 
@@ -85,6 +88,12 @@ std::string styled(std::string_view text, Style style) {
 
 std::string pretty(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+Status put(const std::string& path, const std::string& text) {
+  if (!path.empty() && path != "-") return write_text_atomically(path, text);
+  fmt::print("{}", text);
+  return {};
 }
 
 Table::Table(std::vector<std::string> titles, std::vector<Align> alignment)

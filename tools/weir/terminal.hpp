@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/json.hpp"
 
 namespace weir::cli {
@@ -21,6 +22,9 @@ std::string styled(std::string_view text, Style style);  // the text itself wher
 
 // What is no UTF-8, such as names of files may hold, is replaced.
 std::string pretty(const Json& json);
+
+// Into a file, which it replaces; to standard output where the path is empty or "-".
+Status put(const std::string& path, const std::string& text);
 
 // Columns as wide as their widest cell; numbers are right-aligned by column. Cells may carry styles.
 class Table {
