@@ -17,6 +17,7 @@ namespace {
 constexpr int default_loops = 20;
 constexpr int default_write_every = 5;
 constexpr int writes_to_compare = 4;
+constexpr int rounds_to_calibrate = 3;
 // A few percent are asked for on machines where a tenth of a second differs from the next by more: what is
 // compared so closely takes turns.
 constexpr int turns_to_compare = 4;
@@ -85,43 +86,71 @@ Json to_json(const Rhythm& rhythm) {
   return json;
 }
 
+// Seconds of one synchronous write of the four arrays, and of one loop.
+struct Pace {
+  double io = 0;
+  double compute = 0;
+};
+
+Result<Pace> try_rhythm(const BenchRun& run, const std::string& backend, const Rhythm& rhythm) {
+  const BenchCase one{.mapping = "sequential", .backend = backend, .parameters = to_json(rhythm)};
+  WEIR_ASSIGN(const auto samples, launch_cases(run, {one}, true, false));
+  const BenchSample& sample = samples.front();
+  if (!sample.failure.empty()) return fail(ErrorCode::io, sample.failure);
+  const auto value = [&](const char* name) { return sample.values.at(name); };
+  // Of plain STREAM: after a synchronous write a loop finds its data gone from the caches.
+  return Pace{.io = (value("send") + value("wait") + value("open_close")) / rhythm.writes(),
+              .compute = std::max(value("plain_compute") / rhythm.loops, 1e-9)};
+}
+
+// Each by itself: a machine that others use may be slow for a moment.
+Pace middle(std::vector<Pace> tries) {
+  const auto half = tries.begin() + static_cast<std::ptrdiff_t>(tries.size() / 2);
+  Pace pace;
+  for (double Pace::*const part : {&Pace::io, &Pace::compute}) {
+    std::ranges::nth_element(tries, half, {}, part);
+    pace.*part = (*half).*part;
+  }
+  return pace;
+}
+
 // So many loops between writes that they take at least so many times as long as a synchronous write of the
 // four arrays.
 Result<std::map<std::string, Rhythm>> calibrate(BenchRun& run, const StreamArguments& arguments,
                                                 int times_a_write, std::vector<std::string>& notes) {
   BenchSettings quick = run.settings;
   quick.verify = quick.keep = false;
-  const BenchRun quick_run{run.workload, quick, run.launches, run.common, run.scratch, run.scratch};
-  BenchRun in_files = quick_run;
-  in_files.files = run.files;
+  const BenchRun in_files{run.workload, quick, run.launches, run.common, run.scratch, run.files};
+  const auto loops_for = [&](const Pace& pace) {
+    return static_cast<int>(
+        std::clamp(std::ceil(margin * times_a_write * pace.io / pace.compute), 1.0, 1000.0));
+  };
   std::map<std::string, Rhythm> rhythms;
-  // The first round writes after every loop; the second, which counts, in the rhythm that this suggests: some
+  std::map<std::string, std::vector<Pace>> tries;
+  // The first round writes after every loop; those that count, in the rhythm that this suggests: some
   // backends write faster if there is time in between.
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round <= rounds_to_calibrate; ++round) {
     for (const std::string& backend : run.settings.backends) {
       const Rhythm tried =
           round == 0 ? Rhythm{.loops = writes_to_compare, .write_every = 1} : rhythms.at(backend);
-      const BenchCase one{.mapping = "sequential", .backend = backend, .parameters = to_json(tried)};
-      WEIR_ASSIGN(const auto samples, launch_cases(in_files, {one}, true, false));
-      const BenchSample& sample = samples.front();
-      if (!sample.failure.empty()) return fail(ErrorCode::io, sample.failure);
-      const double io =
-          (sample.values.at("send") + sample.values.at("wait") + sample.values.at("open_close")) /
-          tried.writes();
-      // Of plain STREAM: after a synchronous write a loop finds its data gone from the caches.
-      const double compute = std::max(sample.values.at("plain_compute") / tried.loops, 1e-9);
-      const int every =
-          static_cast<int>(std::clamp(std::ceil(margin * times_a_write * io / compute), 1.0, 1000.0));
-      rhythms[backend] = rhythm_of(arguments, every, true);
-      if (round == 0) continue;
-      if (times_a_write == 1 && run.settings.compare)
-        rhythms[backend].slowdown_write_every = paper_write_every;
-      notes.push_back(
-          fmt::format("{}: a synchronous write of the four arrays takes {:.3f} s, a loop {:.3f} s: "
-                      "each is written every {} {}{}.",
-                      backend, io, compute, every, every == 1 ? "loop" : "loops",
-                      rhythms[backend].spread ? ", the four spread over them" : ""));
+      WEIR_ASSIGN(const Pace pace, try_rhythm(in_files, backend, tried));
+      if (round == 0)
+        rhythms[backend] = rhythm_of(arguments, loops_for(pace), true);
+      else
+        tries[backend].push_back(pace);
     }
+  }
+  for (const std::string& backend : run.settings.backends) {
+    const Pace pace = middle(tries.at(backend));
+    const int every = loops_for(pace);
+    Rhythm& rhythm = rhythms.at(backend);
+    rhythm = rhythm_of(arguments, every, true);
+    if (times_a_write == 1 && run.settings.compare) rhythm.slowdown_write_every = paper_write_every;
+    notes.push_back(
+        fmt::format("{}: a synchronous write of the four arrays takes {:.3f} s, a loop {:.3f} s: "
+                    "each is written every {} {}{}.",
+                    backend, pace.io, pace.compute, every, every == 1 ? "loop" : "loops",
+                    rhythm.spread ? ", the four spread over them" : ""));
   }
   return rhythms;
 }
