@@ -63,7 +63,7 @@ void pass_on(int signal, siginfo_t* info, void*) {
 // The child's part. Does not return.
 [[noreturn]] void become(const Launch& launch, std::vector<char*>& argv) {
   for (const int signal : signals) std::signal(signal, SIG_DFL);
-  std::signal(SIGPIPE, SIG_DFL);
+  ::sigaction(SIGPIPE, &previous_of_pipe, nullptr);
   // mpiexec may give the ranks a terminal of its own making: whether there are colours is decided by ours.
   if (isatty(STDOUT_FILENO) == 0)
     ::setenv("NO_COLOR", "1", 1);
