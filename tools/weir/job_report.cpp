@@ -56,10 +56,7 @@ Status list_jobs(store::Store& store, const JobReportArguments& arguments) {
                       {"start_ns", job.start_ns},
                       {"end_ns", job.end_ns},
                       {"figures", job.figures}});
-    const std::string text = Json{{"weir_jobs", 1}, {"jobs", std::move(list)}}.dump(
-                                 2, ' ', false, Json::error_handler_t::replace) +
-                             "\n";
-    return put(arguments.json, text);
+    return put(arguments.json, pretty({{"weir_jobs", 1}, {"jobs", std::move(list)}}) + "\n");
   }
   if (jobs.empty()) {
     fmt::print("No jobs yet: 'weir run -- PROGRAM' adds one.\n");
