@@ -180,7 +180,7 @@ Status InputFile::read(const ReadRequest& request) {
 Status InputFile::close() {
   if (!input_) return {};
   const Status closed = [&]() -> Status {
-    WEIR_TRY(mpi::vote(comm_, fmt::format("close '{}' after reading", path_), {}));
+    WEIR_TRY(mpi::vote_until_joined(comm_, fmt::format("close '{}' after reading", path_), {}));
     return mpi::agree(comm_, guarded([&] { return input_->close(); }));
   }();
   input_.reset();

@@ -118,10 +118,16 @@ OutputFile::OutputFile(mpi::Comm comm, CreateOptions options, const backends::En
 }
 
 OutputFile::~OutputFile() {
-  give_up();
+  let_go();
 }
 
-void OutputFile::give_up() {
+void OutputFile::give_up(Failure why) {
+  if (!output_) return;
+  let_go();
+  if (!lost_) lost_ = std::move(why);
+}
+
+void OutputFile::let_go() {
   if (!output_) return;
   output_.reset();
   if (comm_.rank() == 0) publication_.discard();
@@ -448,12 +454,7 @@ Status OutputFile::close(const std::optional<Failure>& unseen,
   if (mine && unseen) mine = tl::make_unexpected(*unseen);
   if (mine) mine = std::exchange(unsettled_, {});
   const Status outcome = [&]() -> Status {
-    const std::string call = fmt::format("close '{}'", path());
-    if (meanwhile) {
-      WEIR_TRY(mpi::vote_until_joined(comm_, call, mine, meanwhile));
-    } else {
-      WEIR_TRY(mpi::vote(comm_, call, mine));
-    }
+    WEIR_TRY(mpi::vote_until_joined(comm_, fmt::format("close '{}'", path()), mine, meanwhile));
     if (reducing_) WEIR_TRY(reducing_->finish());
     WEIR_TRY(write_books());
     WEIR_TRY(settle(guarded([&] { return output_->close(); })));
@@ -464,7 +465,7 @@ Status OutputFile::close(const std::optional<Failure>& unseen,
     }
     return {};
   }();
-  give_up();
+  let_go();
   return in(outcome, "close", path());
 }
 

@@ -70,9 +70,12 @@ class OutputFile {
   // LOCAL: into room that was reserved before.
   Status store_independently(const Heading& heading, const backends::SourceBlock& block);
 
+  // LOCAL: nothing is kept of it, and what other ranks still do to it fails when this one comes to close().
+  void give_up(Failure why);
+
   // `unseen` is a failure on this rank that the program has not been told: the file is then not published.
-  // `meanwhile`, where given: other ranks may write before they close, which then fails, and so does this: it
-  // is told at once, before all have come. See mpi::vote_until_joined.
+  // Other ranks may write before they close, which then fails, and so does this: `meanwhile`, where given, is
+  // told at once, before all have come. See mpi::vote_until_joined.
   Status close(const std::optional<Failure>& unseen,
                const std::function<void(const Failure&)>& meanwhile = {});
 
@@ -129,7 +132,7 @@ class OutputFile {
   Status settle_books(
       Status mine);  // of define, reserve and set_attribute: agreed where ranks can differ at all
   Status lose(Failure failure);
-  void give_up();
+  void let_go();
 
   mpi::Comm comm_;
   CreateOptions options_;

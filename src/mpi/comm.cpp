@@ -317,10 +317,14 @@ Status vote_until_joined(const Comm& comm, const std::string& call, Status mine,
   if (comm.size() == 1) return agree(comm, std::move(mine));
   for (bool told = false;; told = true) {
     Ballot ballot(comm, call, static_cast<bool>(mine), false, Ballot::Patience::until_joined);
-    ballot.cast();  // no watchdog: the others may have much to compute before they call
+    {
+      // None beside the program: the others may have much to compute before they call.
+      const auto watchdog = meanwhile ? nullptr : watch_over(mine);
+      ballot.cast();
+    }
     Status outcome = outcome_of(ballot, comm, call, mine);
     if (ballot.all_call_the_same() || ballot.all_wait()) return outcome;
-    if (!told) meanwhile(outcome.error());
+    if (!told && meanwhile) meanwhile(outcome.error());
     if (mine) mine = std::move(outcome);
   }
 }
@@ -332,6 +336,13 @@ void take_leave(const Comm& comm, const Failure& failure) {
     static_cast<void>(agree(comm, tl::make_unexpected(failure)));
     all = ballot.all_call_the_same();
   }
+}
+
+Status vote_to_end(const Comm& comm, const std::string& call) {
+  const auto together = vote(comm, call, {});
+  if (together) return {};
+  take_leave(comm, together.error());
+  return tl::make_unexpected(together.error());
 }
 
 }  // namespace weir::mpi

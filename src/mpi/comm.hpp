@@ -80,13 +80,18 @@ inline Result<bool> vote(const Comm& comm, const std::string& call, const Status
 
 // The same for a call that all ranks come to sooner or later. Where others make another call meanwhile,
 // theirs fails, and so does this one: `meanwhile` is told, once, and the rank takes part until they have come
-// to it, or until all ranks wait for each other in this way.
+// to it, or until all ranks wait for each other in this way. Without `meanwhile` it is the program that waits
+// here: after a failure for patience() at most, as in agree().
 Status vote_until_joined(const Comm& comm, const std::string& call, Status mine,
-                         const std::function<void(const Failure&)>& meanwhile);
+                         const std::function<void(const Failure&)>& meanwhile = {});
 
 // For a rank that makes no more calls while others may: takes part in their votes, with this failure, until
 // all ranks have come here. It lasts until the others make their next call or come here, too. COLLECTIVE.
 void take_leave(const Comm& comm, const Failure& failure);
+
+// The last call of all ranks over this communicator. If others still make another one, that fails, and so
+// does this, when they have come to it. COLLECTIVE.
+Status vote_to_end(const Comm& comm, const std::string& call);
 
 // Ends the whole job, whose ranks do not answer any more. Not by a smaller communicator than that of all:
 // given one, MPICH waits for its ranks.

@@ -62,10 +62,7 @@ Status OwnThread::perform(const Operation& operation) {
   if (operation.kind == Operation::Kind::stop) {
     const bool left = !files_.empty();
     files_.clear();
-    if (const auto together = mpi::vote(comm_, "end the session", {}); !together) {
-      mpi::take_leave(comm_, together.error());
-      return tl::make_unexpected(together.error());
-    }
+    WEIR_TRY(mpi::vote_to_end(comm_, "end the session"));
     if (left)
       return fail(ErrorCode::state, "a file was not closed, and given up",
                   "close files before the session ends");

@@ -269,7 +269,7 @@ Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileO
   if (!conduit_ || options.policy == Policy::synchronous) {
     Result<std::unique_ptr<files::OutputFile>> file = tl::make_unexpected(Failure{});
     const Timed timed(meter_.storing_seconds);
-    run_where_files_are([&] { file = files::OutputFile::create(file_comm_, path, wanted, mine); });
+    run_together([&] { file = files::OutputFile::create(file_comm_, path, wanted, mine); });
     if (!file) return tl::make_unexpected(file.error());
     return std::make_unique<DirectSink>(std::move(*file), *this);
   }
@@ -318,6 +318,28 @@ void State::run_where_files_are(const std::function<void()>& body) {
   }
 }
 
+void State::run_together(const std::function<void()>& body) {
+  close_given_up();
+  run_where_files_are(body);
+}
+
+void State::give_up(std::unique_ptr<files::OutputFile> file) {
+  run_where_files_are([&] {
+    file->give_up({.code = ErrorCode::state,
+                   .cause = "given up by the program",
+                   .object = file->path(),
+                   .rank = comm_.rank()});
+    if (in_thread_) file.reset();
+  });
+  if (file && file_comm_.size() > 1) given_up_.push_back(std::move(file));
+}
+
+// The ranks that go on with such a file, and come to its close, do not wait for ever, nor do they take
+// another call of this rank for that one.
+void State::close_given_up() {
+  for (const auto& file : std::exchange(given_up_, {})) (void)file->close({});
+}
+
 Status State::give_up_direct_files() {
   std::vector<std::string> paths;
   for (DirectSink* file : direct_files_) {
@@ -357,8 +379,15 @@ Status State::end() {
     conduit_.reset();
     if (final_summary_) return status;
   }
-  farewell_.reset();
   if (status) status = give_up_direct_files();
+  close_given_up();
+  if (plan_.mode == Mode::synchronous) {
+    if (const Status together = mpi::vote_to_end(file_comm_, "end the session"); !together) {
+      final_summary_ = summary();
+      return status ? in(together, "end the session") : status;
+    }
+  }
+  farewell_.reset();
   for (const auto& closing : closings_) {
     if (status && closing->failed() && !closing->seen()) status = closing->status();
   }

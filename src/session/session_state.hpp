@@ -38,8 +38,13 @@ class State {
   // LOCAL. The data of a write is about to go out of scope, with an exception. It is usually moved at once;
   // but where that needs other ranks, they may never come: there is a limit, for all data that goes together.
   void let_go_of(const offload::Progress& progress) noexcept;
-  // Runs what calls storage libraries where they may be called.
+  // Runs what calls storage libraries where they may be called. LOCAL, as far as `body` is.
   void run_where_files_are(const std::function<void()>& body);
+  // The same for a call that the ranks make together, files that this rank gave up before it.
+  void run_together(const std::function<void()>& body);
+  // LOCAL. A file that this rank wrote by itself; other ranks may still be about to use it, and hear of it
+  // when this one makes its next call.
+  void give_up(std::unique_ptr<files::OutputFile> file);
   // COLLECTIVE. Everything is done; the summary is final afterwards.
   Status end();
   bool ended() const { return ended_; }
@@ -68,6 +73,7 @@ class State {
   Status start_thread();
   void apply_plan(const std::string& path, bool by_servers, files::CreateOptions& wanted) const;
   Status give_up_direct_files();
+  void close_given_up();
   void end_with_mpi();
   void stop_ending_with_mpi();
 
@@ -82,6 +88,7 @@ class State {
   Meter meter_;
   std::vector<std::shared_ptr<offload::Progress>> closings_;  // under way; end() tells what nobody asked
   std::set<DirectSink*> direct_files_;
+  std::vector<std::unique_ptr<files::OutputFile>> given_up_;  // and not closed by the other ranks, perhaps
   std::optional<mpi::Comm> farewell_;  // where ranks meet that left; synchronous, of several ranks
   bool ended_ = false;
   std::chrono::steady_clock::time_point began_to_let_go_;

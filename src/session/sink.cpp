@@ -12,12 +12,17 @@ DirectSink::DirectSink(std::unique_ptr<files::OutputFile> file, State& state)
   state_.direct_files().insert(this);
 }
 
-std::shared_ptr<Progress> DirectSink::run(const std::function<Status()>& body) {
+std::shared_ptr<Progress> DirectSink::run(const std::function<Status()>& body, Ranks ranks) {
   if (!file_)
     return Progress::finished(in(Status(fail(ErrorCode::state, "the file is closed")), "use", path_));
   const Timed timed(state_.meter().storing_seconds);
   Status status;
-  state_.run_where_files_are([&] { status = body(); });
+  const auto call = [&] { status = body(); };
+  if (ranks == Ranks::together) {
+    state_.run_together(call);
+  } else {
+    state_.run_where_files_are(call);
+  }
   return Progress::finished(std::move(status));
 }
 
@@ -27,11 +32,11 @@ DirectSink::~DirectSink() {
 }
 
 void DirectSink::give_up() {
-  state_.run_where_files_are([&] { file_.reset(); });
+  if (is_open()) state_.give_up(std::move(file_));
 }
 
 std::shared_ptr<Progress> DirectSink::write(const files::WriteRequest& request) {
-  return run([&] { return file_->write(request); });
+  return run([&] { return file_->write(request); }, request.independent ? Ranks::alone : Ranks::together);
 }
 
 std::shared_ptr<Progress> DirectSink::reserve(const files::Heading& heading) {

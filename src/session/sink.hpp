@@ -44,7 +44,8 @@ class DirectSink final : public Sink {
   const std::string& path() const override { return path_; }
 
  private:
-  std::shared_ptr<offload::Progress> run(const std::function<Status()>& body);
+  enum class Ranks : std::uint8_t { together, alone };
+  std::shared_ptr<offload::Progress> run(const std::function<Status()>& body, Ranks ranks = Ranks::together);
 
   std::string path_;
   std::unique_ptr<files::OutputFile> file_;  // none: given up

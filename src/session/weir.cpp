@@ -322,7 +322,7 @@ void Reader::read_elements(const std::string& name, Type type, void* data, std::
                            const ReadOptions& options) {
   files::InputFile& file = opened(impl_);
   Status status;
-  impl_->session->run_where_files_are([&] {
+  const auto read = [&] {
     status = file.read({.name = name,
                         .type = type,
                         .offset = options.offset,
@@ -331,14 +331,19 @@ void Reader::read_elements(const std::string& name, Type type, void* data, std::
                         .data = static_cast<std::byte*>(data),
                         .elements = elements,
                         .independent = options.independent});
-  });
+  };
+  if (options.independent) {
+    impl_->session->run_where_files_are(read);
+  } else {
+    impl_->session->run_together(read);
+  }
   throw_if_failed(status);
 }
 
 void Reader::close() {
   files::InputFile& file = opened(impl_);
   Status status;
-  impl_->session->run_where_files_are([&] { status = file.close(); });
+  impl_->session->run_together([&] { status = file.close(); });
   throw_if_failed(status);
 }
 
@@ -393,7 +398,7 @@ File Session::create(const std::string& path, const FileOptions& options) {
 
 Reader Session::open(const std::string& path, const FileOptions& options) {
   Result<std::unique_ptr<files::InputFile>> file = tl::make_unexpected(Failure{});
-  impl_->state->run_where_files_are([&] {
+  impl_->state->run_together([&] {
     file = files::InputFile::open(impl_->state->file_comm(), path, options.backend, options.options);
   });
   return Reader(std::make_unique<Reader::Impl>(impl_->state, value_or_throw(std::move(file))));

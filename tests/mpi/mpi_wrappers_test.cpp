@@ -101,6 +101,19 @@ TEST_F(Wrappers, WhoTakesLeaveIsKnownToTheOthers) {
   EXPECT_TRUE(vote(comm_, "nothing is left behind", {}));
 }
 
+// Who comes to the end early fails what the others still do, and does not end before them.
+TEST_F(Wrappers, TheEndIsTheSameForAll) {
+  EXPECT_TRUE(vote_to_end(comm_, "end"));
+  if (size_ == 1) return;
+  const bool early = rank_ == 0;
+  if (!early) {
+    EXPECT_FALSE(vote(comm_, "write T", {}));
+    EXPECT_FALSE(vote_until_joined(comm_, "close", {}));
+  }
+  EXPECT_FALSE(vote_to_end(comm_, "end"));
+  EXPECT_TRUE(vote(comm_, "nothing is left behind", {}));
+}
+
 // The type must select exactly the bytes that for_each_run visits.
 TEST_F(Wrappers, BoxTypesSelectTheBox) {
   std::mt19937 random(7);
