@@ -108,6 +108,11 @@ Choice choose(const CallFacts& facts, const Nodes& nodes, const Settings& settin
           fmt::format("pieces of {} are small even where a node gathers its own", format_bytes(mean))};
 }
 
+// One where nothing is known.
+std::uint32_t targets_of(const Settings& settings) {
+  return settings.striping.known() ? settings.striping.factor : 1;
+}
+
 Layout ordered(Layout layout, const Nodes& nodes, const Settings& settings) {
   return settings.striping_aware ? striping_aware(layout, nodes, settings.striping.factor) : layout;
 }
@@ -118,8 +123,7 @@ Layout choose_aggregators(const Nodes& nodes, const Settings& settings) {
     const std::uint32_t count = std::min(settings.aggregators, nodes.ranks());
     return ordered(settings.round_robin ? round_robin(nodes, count) : blocked(nodes, count), nodes, settings);
   }
-  Layout layout =
-      round_robin(nodes, suitable_count(nodes, settings.striping.known() ? settings.striping.factor : 1));
+  Layout layout = round_robin(nodes, suitable_count(nodes, targets_of(settings)));
   if (!settings.round_robin) std::sort(layout.begin(), layout.end());
   return ordered(std::move(layout), nodes, settings);
 }
@@ -127,10 +131,12 @@ Layout choose_aggregators(const Nodes& nodes, const Settings& settings) {
 Domains choose_domains(const CallFacts& facts, std::uint32_t aggregators, const Settings& settings) {
   DomainKind kind = settings.domains;
   if (kind == DomainKind::automatic) {
+    // Requests per target can only be counted where an aggregator keeps to its targets.
+    const bool by_target = targets_of(settings) > 1 && (settings.striping_aware || settings.requests > 0);
     if (!settings.striping.known())
       kind = DomainKind::even;
     else
-      kind = settings.striping_aware ? DomainKind::cyclic : DomainKind::aligned;
+      kind = by_target ? DomainKind::cyclic : DomainKind::aligned;
   }
   Striping striping = settings.striping;
   if (!striping.known()) striping.unit = 1U << 20U;
@@ -172,9 +178,31 @@ Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& sett
           settings.round_robin ? round_robin(nodes, nodes.ranks()) : blocked(nodes, nodes.ranks());
       decision.aggregators = ordered(std::move(decision.aggregators), nodes, settings);
   }
-  decision.steps = Steps::of(static_cast<std::uint32_t>(decision.aggregators.size()),
-                             settings.striping.known() ? settings.striping.factor : 1, settings.requests);
+  decision.steps = Steps::of(static_cast<std::uint32_t>(decision.aggregators.size()), targets_of(settings),
+                             settings.requests);
   return decision;
+}
+
+std::vector<std::string> settings_without_effect(const Decision& decision, const Settings& settings) {
+  std::vector<std::string> notes;
+  const std::uint32_t targets = targets_of(settings);
+  const auto counted = [](std::size_t number, std::string_view what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  };
+  if (settings.striping_aware && targets == 1)
+    notes.emplace_back(
+        "agg=1 changes nothing: no more than one storage target is known (WEIR_STRIPING, as 1MiB x 4, names "
+        "more)");
+  else if (settings.striping_aware && decision.algorithm == Algorithm::segmented)
+    notes.emplace_back("agg=1 changes nothing: every node gathers its own");
+  else if (settings.striping_aware && decision.algorithm == Algorithm::direct && !decision.steps.throttled())
+    notes.emplace_back("agg=1 changes nothing: ranks touch the file for themselves, in no order");
+  if (settings.requests > 0 && !decision.steps.throttled())
+    notes.push_back(fmt::format(
+        "req={} changes nothing: {} cannot make more requests to {} at a time", settings.requests,
+        counted(decision.aggregators.size(), decision.algorithm == Algorithm::direct ? "rank" : "aggregator"),
+        counted(targets, "storage target")));
+  return notes;
 }
 
 Piece blocks_to_ask_for(const CallFacts& writes, std::uint64_t allocated) {

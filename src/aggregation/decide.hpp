@@ -58,6 +58,9 @@ bool all_direct(const CallFacts& facts, const Settings& settings);
 
 Decision decide(const CallFacts& facts, const Nodes& nodes, const Settings& settings);
 
+// Which of agg and req change nothing about this decision, and why: in words, for users who asked for them.
+std::vector<std::string> settings_without_effect(const Decision& decision, const Settings& settings);
+
 // The part of a file whose blocks are worth asking for at once before it is written: where little is left
 // out. Empty: none. `writes`: of all ranks, or of one; `allocated`: up to there the file has its blocks.
 Piece blocks_to_ask_for(const CallFacts& writes, std::uint64_t allocated);

@@ -36,6 +36,7 @@ struct Service::State {
   std::uint64_t served = 0;
   std::uint64_t passed = 0;  // files left to the MPI library
   std::set<std::string> said;
+  std::set<std::string> without_effect;  // settings of closed files, in words
 
   ServedFile* find(MPI_File handle) {
     const std::lock_guard lock(mutex);
@@ -133,6 +134,9 @@ void Service::closing(MPI_File file) {
   closed.served->finish();
   const std::lock_guard lock(state_->mutex);
   state_->closed += closed.served->collective().accounting();
+  if (const aggregation::Decision* const last = closed.served->collective().last_decision())
+    for (std::string& note : settings_without_effect(*last, closed.served->collective().settings()))
+      state_->without_effect.insert(std::move(note));
 }
 
 void Service::view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -226,7 +230,9 @@ void Service::print_summary() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (rank != 0) return;
-  std::fputs(summary_text(totals, ranks, state_->served, state_->passed).c_str(), stderr);
+  std::string text = summary_text(totals, ranks, state_->served, state_->passed);
+  for (const std::string& note : state_->without_effect) text += fmt::format("weir: note: {}\n", note);
+  std::fputs(text.c_str(), stderr);
 }
 
 }  // namespace weir::interpose

@@ -54,7 +54,9 @@ expect 0 'T:req=1,cb_nodes=1 +read .* yes' "$weir" bench hpio -n 3 --regions 9 -
   --json configs.json
 check_json configs.json '
 assert [row["config"] for row in rows][::2] == ["original", "weir", "T:req=1,cb_nodes=1"]
-assert all(row["verified"] is True and row["speedup_vs_best_mpiio"] > 0 for row in rows)'
+assert all(row["verified"] is True and row["speedup_vs_best_mpiio"] > 0 for row in rows)
+said = "T:req=1,cb_nodes=1: req=1 changes nothing: 1 aggregator cannot make more requests to 1 storage target at a time."
+assert said in report["notes"] and sum("changes nothing" in note for note in report["notes"]) == 1, report["notes"]'
 
 # What a user can get wrong is told before anything runs.
 expect 2 'on one node every mapping is the same' "$weir" bench tile --mappings all

@@ -56,6 +56,7 @@ expect 0 'LD_PRELOAD.*libweir-mpiio.so.*WEIR_COLLECTIVE' "$weir" run --collectiv
 expect 0 'WEIR_REQ.4.*WEIR_RR.1.*WEIR_TWO_PHASE.T' "$weir" run --collective=T:rr=1,req=4 --dry-run -- "$MPIEXEC" true
 expect 0 'WEIR_CB_BUFFER.64KiB.*WEIR_DOMAINS.cyclic' "$weir" run --collective=T:buffer=64KiB,domains=cyclic --dry-run -- "$MPIEXEC" true
 expect 0 'where the time went' "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files
+expect 0 'note: req=2 changes nothing: 2 ranks' env WEIR_REQ=2 WEIR_TWO_PHASE=N "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files
 echo '{"weir_plan": 1, "ranks": 2, "aggregators": {"ranks": "1"}, "throttle": {"requests_per_target": 1}}' >plan.json
 expect 0 'where the time went' env WEIR_PLAN="$PWD/plan.json" "$weir" run --collective -- "$MPIEXEC" -n 2 "$calls" files
 expect 1 'plan.json.*WEIR_PLAN.*2 ranks|WEIR_PLAN.*plan.json' env WEIR_PLAN="$PWD/plan.json" "$weir" run --collective -- "$MPIEXEC" -n 3 "$calls" files

@@ -44,7 +44,7 @@ class Random {
 // A file that all ranks have open, in a folder of its own that goes with it. COLLECTIVE.
 class SharedFile {
  public:
-  SharedFile() {
+  explicit SharedFile(const char* name = "file") {
     char folder[256] = {};
     if (rank() == 0) {
       const char* base = std::getenv("TMPDIR");
@@ -53,7 +53,7 @@ class SharedFile {
     }
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
     folder_ = folder;
-    path_ = folder_ / "file";
+    path_ = folder_ / name;
     for (int turn = 0; turn < 2; ++turn) {  // made by one, then opened by the others
       if ((rank() == 0) == (turn == 0)) file_ = open_file(path_, O_RDWR | O_CREAT).value();
       MPI_Barrier(MPI_COMM_WORLD);
@@ -68,6 +68,7 @@ class SharedFile {
   }
   int descriptor() const { return file_.get(); }
   std::string path() const { return path_.string(); }
+  const std::filesystem::path& folder() const { return folder_; }
   collective::OpenFile open() const { return {.descriptor = file_.get(), .path = path_.string()}; }
 
  private:

@@ -6,6 +6,7 @@
 #include "core/file.hpp"
 #include "core/options.hpp"
 #include "support.hpp"
+#include "watched_writes.hpp"
 
 namespace weir::test {
 namespace {
@@ -47,6 +48,39 @@ TEST(Writers, AggregateAlikeInAllModes) {
     write_columns(path, all[i]);
     MPI_Barrier(world());
     EXPECT_TRUE(read_text(path).value() == plain) << "options " << i;
+  }
+}
+
+// Whoever writes: as many of them, and at as many a time, as was asked for.
+TEST(Writers, KeepToAggregatorsAndRequests) {
+  const auto writes_of = [](const OptionMap& options) {
+    const SharedFolder folder;
+    write_columns(folder / "watched.dat", options);
+    MPI_Barrier(world());
+    return watched_writes(folder.path());
+  };
+  const auto with = [](OptionMap more) {
+    more.merge(OptionMap{{"collective", "two-phase"},
+                         {"cb_buffer_size", "4KiB"},
+                         {"striping_unit", "4KiB"},
+                         {"striping_factor", "2"}});
+    return more;
+  };
+  const std::size_t writers = processes_of(writes_of({{"collective", "direct"}})).size();
+  const std::string all = std::to_string(writers);
+  const auto throttled = writes_of(with({{"req", "1"}, {"cb_nodes", all}}));
+  EXPECT_EQ(processes_of(throttled).size(), writers);
+  EXPECT_EQ(most_at_a_target(throttled, 4096, 2), 1U);
+  EXPECT_EQ(processes_of(writes_of(with({{"cb_nodes", "1"}}))).size(), 1U);
+  if (writers < 3) return;
+  const auto free = writes_of(with({{"cb_nodes", all}}));
+  EXPECT_GT(most_at_a_target(free, 4096, 2), 1U) << "nothing would be seen if req were ignored";
+  // An aggregator keeps to one of two targets where domains are cyclic.
+  for (const std::int64_t process : processes_of(throttled)) {
+    std::set<std::uint64_t> targets;
+    for (const WatchedWrite& write : throttled)
+      if (write.process == process) targets.insert(write.offset / 4096 % 2);
+    EXPECT_EQ(targets.size(), 1U);
   }
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST(Figure51, SixteenAggregatorsFourTargets) {
   const Nodes nodes = Nodes::regular(16, 1);
@@ -237,6 +238,63 @@ TEST(Decide, EveryConfigurationHolds) {
       ASSERT_EQ(decision.aggregators.size(), names.size());
     }
   }
+}
+
+// Tokens go round within a place of the groups, so the most requests that a target can have at a time are the
+// places that serve it.
+TEST(Decide, NoTargetHasMoreThanReqRequests) {
+  test::Random random(22);
+  for (int round = 0; round < 300; ++round) {
+    const Nodes nodes = Nodes::regular(1 + random() % 6, 1 + random() % 5);
+    Settings settings;
+    settings.algorithm = Algorithm::two_phase;
+    settings.striping_aware = random() % 2 == 0;
+    settings.round_robin = random() % 2 == 0;
+    settings.requests = 1 + random() % 3;
+    settings.aggregators = random() % 3 == 0 ? 0 : nodes.ranks();
+    settings.striping = {.unit = 10, .factor = 1 + random() % 7};
+    const std::uint64_t begin = random() % 100;
+    const CallFacts facts{.begin = begin, .end = begin + 2000, .bytes = 2000, .pieces = 500};
+    const Decision decision = decide(facts, nodes, settings);
+    std::map<std::uint64_t, std::set<std::uint32_t>> places_of_target;
+    for (std::uint64_t b = begin; b < begin + 2000; ++b) {
+      const std::uint32_t aggregator = decision.domains->part_at(b).aggregator;
+      places_of_target[b / 10 % settings.striping.factor].insert(
+          decision.steps.throttled() ? aggregator % decision.steps.width : aggregator);
+    }
+    for (const auto& [target, places] : places_of_target) {
+      ASSERT_LE(places.size(), settings.requests) << "target " << target << " of " << settings.striping.factor
+                                                  << ", " << decision.aggregators.size() << " aggregators";
+    }
+  }
+  Settings insisted;
+  insisted.requests = 1;
+  insisted.domains = DomainKind::aligned;
+  insisted.striping = {.unit = 10, .factor = 4};
+  insisted.algorithm = Algorithm::two_phase;
+  const CallFacts facts{.begin = 0, .end = 2000, .bytes = 2000, .pieces = 500};
+  EXPECT_EQ(decide(facts, Nodes::regular(4, 1), insisted).domains->kind(), DomainKind::aligned);
+}
+
+TEST(Decide, SaysWhichSettingsChangeNothing) {
+  const CallFacts facts{.begin = 0, .end = 1 << 20, .bytes = 1 << 20, .pieces = 1 << 14};
+  const Nodes nodes = Nodes::regular(4, 2);
+  const auto notes = [&](const char* configuration) {
+    const Settings settings = parse_configuration(configuration).value();
+    return settings_without_effect(decide(facts, nodes, settings), settings);
+  };
+  EXPECT_THAT(notes("T:"), IsEmpty());
+  EXPECT_THAT(notes("T:req=3"), IsEmpty());
+  EXPECT_THAT(notes("T:agg=1,req=2,cb_nodes=8,unit=4KiB,factor=2"), IsEmpty());
+  EXPECT_THAT(notes("N:req=2"), IsEmpty());
+  EXPECT_THAT(
+      notes("T:agg=1,rr=1,req=4"),
+      ElementsAre(HasSubstr("agg=1 changes nothing: no more than one storage target is known"),
+                  "req=4 changes nothing: 4 aggregators cannot make more requests to 1 storage target "
+                  "at a time"));
+  EXPECT_THAT(notes("S:agg=1,unit=4KiB,factor=2"), ElementsAre(HasSubstr("every node gathers its own")));
+  EXPECT_THAT(notes("N:agg=1,unit=4KiB,factor=2"), ElementsAre(HasSubstr("in no order")));
+  EXPECT_THAT(notes("N:req=8"), ElementsAre(HasSubstr("8 ranks cannot make more requests")));
 }
 
 TEST(Decide, LeftToItself) {

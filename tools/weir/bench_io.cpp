@@ -59,6 +59,9 @@ Status bench_io(const IoArguments& arguments) {
   std::vector<IoCase> cases;
   if (asks_for_configs(arguments)) {
     WEIR_ASSIGN(cases, config_cases(run, platform ? &*platform : nullptr));
+    for (const IoCase& one : cases)
+      for (const std::string& note : one.without_effect)
+        run.notes.push_back(fmt::format("{}: {}.", one.config.name, note));
   } else {
     WEIR_ASSIGN(cases, mapping_cases(run, *platform));
   }

@@ -71,6 +71,7 @@ struct IoCase {
   std::vector<int> aggregators;  // by file domain: a shuffle by plan; empty: through MPI-IO
   double model_write = 0;        // bytes between nodes, by the shuffle model
   double model_read = 0;
+  std::vector<std::string> without_effect;  // settings of the configuration that change nothing, in words
 };
 
 struct IoSample {
@@ -102,10 +103,13 @@ struct IoRun {
 Result<std::vector<IoCase>> mapping_cases(const IoRun& run, const Platform& platform);
 Result<std::vector<IoCase>> config_cases(const IoRun& run, const Platform* platform);
 
-// bench_io_model.cpp: bytes between nodes of all calls, if Weir carries them out. Fails for settings that
-// cannot be.
-Result<double> own_model_bytes(const workloads::IoWorkload& workload, const Numbers& node_of,
-                               const IoConfig& config, bool reading);
+// bench_io_model.cpp: what Weir would do if it carried out the calls. Fails for settings that cannot be.
+struct IoModel {
+  double bytes_between_nodes = 0;           // of all calls
+  std::vector<std::string> without_effect;  // settings that change nothing about the last call, in words
+};
+Result<IoModel> own_model(const workloads::IoWorkload& workload, const Numbers& node_of,
+                          const IoConfig& config, bool reading);
 
 // bench_io_launch.cpp: rounds of launches, each round in another order. Fills the rows.
 Status run_io_rounds(IoRun& run, const std::vector<IoCase>& cases);

@@ -124,8 +124,11 @@ Result<std::vector<IoCase>> config_cases(const IoRun& run, const Platform* platf
       // Ranks and aggregators are one decision where the mapping made it so.
       if (base.chose_aggregators)
         one.config.environment["WEIR_AGGREGATORS"] = fmt::format("{}", fmt::join(base.one.aggregators, ","));
-      WEIR_ASSIGN(one.model_write, own_model_bytes(run.workload, base.node_of, one.config, false));
-      WEIR_ASSIGN(one.model_read, own_model_bytes(run.workload, base.node_of, one.config, true));
+      WEIR_ASSIGN(auto writing, own_model(run.workload, base.node_of, one.config, false));
+      WEIR_ASSIGN(const auto reading, own_model(run.workload, base.node_of, one.config, true));
+      one.model_write = writing.bytes_between_nodes;
+      one.model_read = reading.bytes_between_nodes;
+      one.without_effect = std::move(writing.without_effect);
     }
     one.aggregators.clear();
     cases.push_back(std::move(one));

@@ -71,8 +71,8 @@ std::uint64_t crossing(const std::vector<Rows>& rows, const aggregation::Nodes& 
 
 }  // namespace
 
-Result<double> own_model_bytes(const workloads::IoWorkload& workload, const Numbers& node_of,
-                               const IoConfig& config, bool reading) {
+Result<IoModel> own_model(const workloads::IoWorkload& workload, const Numbers& node_of,
+                          const IoConfig& config, bool reading) {
   const auto variable = [&](std::string_view name) -> std::optional<std::string> {
     const auto found = config.environment.find(std::string(name));
     if (found == config.environment.end()) return std::nullopt;
@@ -87,13 +87,17 @@ Result<double> own_model_bytes(const workloads::IoWorkload& workload, const Numb
   for (std::uint64_t rank = 0; rank < node_of.size(); ++rank)
     programs.push_back(workloads::program_of(workload, rank));
   std::uint64_t bytes = 0;
+  IoModel model;
   for (std::uint64_t call = 0; call < programs.front().calls; ++call) {
     std::vector<Rows> rows;
     for (const workloads::IoProgram& program : programs) rows.push_back(rows_of(program.accesses(call)));
     const auto facts = facts_of(rows, nodes, reading, settings.fill);
-    bytes += crossing(rows, nodes, aggregation::decide(facts, nodes, settings));
+    const aggregation::Decision decision = aggregation::decide(facts, nodes, settings);
+    bytes += crossing(rows, nodes, decision);
+    model.without_effect = settings_without_effect(decision, settings);
   }
-  return static_cast<double>(bytes);
+  model.bytes_between_nodes = static_cast<double>(bytes);
+  return model;
 }
 
 }  // namespace weir::cli
