@@ -139,7 +139,7 @@ Domains choose_domains(const CallFacts& facts, std::uint32_t aggregators, const 
       kind = by_target ? DomainKind::cyclic : DomainKind::aligned;
   }
   Striping striping = settings.striping;
-  if (!striping.known()) striping.unit = 1U << 20U;
+  if (!striping.known()) striping.unit = usual_stripe;
   switch (kind) {
     case DomainKind::aligned:
       return Domains::aligned(facts.begin, facts.end, aggregators, striping);

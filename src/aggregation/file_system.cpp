@@ -50,10 +50,7 @@ FileSystemFacts ask_file_system(int descriptor) {
   const ssize_t got = ::fgetxattr(descriptor, attribute_name, value.data(), value.size());
   if (got <= 0) return facts;
   value.resize(static_cast<std::size_t>(got));
-  struct stat status {};
-  const std::uint64_t file_size =
-      ::fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-  if (auto striping = parse_lov(value, file_size)) facts.striping = std::move(*striping);
+  if (auto parts = parse_lov(value)) facts.parts = std::move(*parts);
   return facts;
 }
 
@@ -74,7 +71,7 @@ std::vector<std::byte> lov_for(const Striping& striping) {
 }
 
 Result<bool> create_striped(const std::filesystem::path& path, const Striping& striping, mode_t mode) {
-  if (!striping.known() || striping.unit > UINT32_MAX || striping.factor > INT16_MAX) return false;
+  if (!striping.asked_for() || striping.unit > UINT32_MAX || striping.factor > INT16_MAX) return false;
   std::filesystem::path folder = path.parent_path();
   if (folder.empty()) folder = ".";
   struct statfs system {};

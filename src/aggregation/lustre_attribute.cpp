@@ -99,44 +99,48 @@ Result<Striping> parse_plain(const Reader& reader) {
   return striping;
 }
 
-Result<Striping> parse_composite(const Reader& reader, std::uint64_t file_size) {
+Result<Striping> parse_component(const Reader& reader, std::size_t number) {
+  const std::size_t entry = header_composite + number * entry_size;
+  const auto offset = reader.number<std::uint32_t>(entry + 24);
+  const auto size = reader.number<std::uint32_t>(entry + 28);
+  if (offset > reader.size() || size > reader.size() - offset || size < header_v1)
+    return corrupt(fmt::format("has component {} outside of itself", number));
+  const Reader inner(reader.part(offset, size), reader.swapped());
+  const auto magic = inner.number<std::uint32_t>(0);
+  if (!is_magic(magic) || magic == magic_composite)
+    return corrupt(fmt::format("has a component {} of unknown kind", number));
+  return parse_plain(inner);
+}
+
+Result<std::vector<StripedPart>> parse_composite(const Reader& reader) {
   if (reader.size() < header_composite)
     return corrupt(fmt::format("is cut off after {} bytes", reader.size()));
   const auto entries = reader.number<std::uint16_t>(14);
   if (entries == 0) return corrupt("has no components");
   if (reader.size() - header_composite < entries * entry_size)
     return corrupt("is cut off within its components");
-  std::optional<std::size_t> best;
-  std::uint64_t best_bytes = 0;
+  std::vector<StripedPart> parts;
   for (std::size_t i = 0; i < entries; ++i) {
     const std::size_t at = header_composite + i * entry_size;
     const auto begin = reader.number<std::uint64_t>(at + 8);
     const auto end = reader.number<std::uint64_t>(at + 16);
     if ((reader.number<std::uint32_t>(at + 4) & component_stale) != 0 || begin >= end) continue;
-    const std::uint64_t bytes = std::min(end, file_size) > begin ? std::min(end, file_size) - begin : 0;
-    if (best && bytes <= best_bytes) continue;
-    best = i;
-    best_bytes = bytes;
+    auto striping = parse_component(reader, i);
+    if (!striping && striping.error().code != ErrorCode::unsupported)
+      return tl::make_unexpected(striping.error());
+    parts.push_back({.begin = begin, .end = end, .striping = striping ? std::move(*striping) : Striping()});
   }
-  if (!best) return corrupt("has no component that could hold data");
-  const std::size_t entry = header_composite + *best * entry_size;
-  const auto offset = reader.number<std::uint32_t>(entry + 24);
-  const auto size = reader.number<std::uint32_t>(entry + 28);
-  if (offset > reader.size() || size > reader.size() - offset || size < header_v1)
-    return corrupt(fmt::format("has component {} outside of itself", *best));
-  const Reader inner(reader.part(offset, size), reader.swapped());
-  const auto magic = inner.number<std::uint32_t>(0);
-  if (!is_magic(magic) || magic == magic_composite)
-    return corrupt(fmt::format("has a component {} of unknown kind", *best));
-  return parse_plain(inner);
+  if (parts.empty()) return corrupt("has no component that could hold data");
+  return parts;
 }
 
 }  // namespace
 
-Result<Striping> parse_lov(std::span<const std::byte> attribute, std::uint64_t file_size) {
+Result<std::vector<StripedPart>> parse_lov(std::span<const std::byte> attribute) {
   WEIR_ASSIGN(const Reader reader, reader_of(attribute));
-  if (reader.number<std::uint32_t>(0) == magic_composite) return parse_composite(reader, file_size);
-  return parse_plain(reader);
+  if (reader.number<std::uint32_t>(0) == magic_composite) return parse_composite(reader);
+  WEIR_ASSIGN(Striping striping, parse_plain(reader));
+  return std::vector<StripedPart>{{.striping = std::move(striping)}};
 }
 
 }  // namespace weir::aggregation

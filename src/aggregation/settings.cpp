@@ -109,6 +109,11 @@ Status set_factor(Settings& settings, const std::string& text) {
   return {};
 }
 
+Status set_striping(Settings& settings, const std::string& text) {
+  WEIR_ASSIGN(settings.striping, parse_striping(text));
+  return {};
+}
+
 Status set_ranks(Settings& settings, const std::string& text) {
   settings.ranks.clear();
   if (text.empty()) return {};
@@ -116,8 +121,8 @@ Status set_ranks(Settings& settings, const std::string& text) {
   return {};
 }
 
-const std::array<Declaration, 13>& declarations() {
-  static const std::array<Declaration, 13> all = {{
+const std::array<Declaration, 14>& declarations() {
+  static const std::array<Declaration, 14> all = {{
       {{"", "weir_two_phase", "WEIR_TWO_PHASE", "T, N (without two-phase I/O), S (segmented) or auto"},
        set_algorithm},
       {{"agg", "weir_agg", "WEIR_AGG", "1: order of aggregators that knows the striping"},
@@ -131,6 +136,8 @@ const std::array<Declaration, 13>& declarations() {
       {{"buffer", "cb_buffer_size", "WEIR_CB_BUFFER",
         "bytes that an aggregator takes in one cycle; unset: as many as suit"},
        set_buffer},
+      {{"striping", "weir_striping", "WEIR_STRIPING", "stripes and storage targets in one: 1MiB x 4"},
+       set_striping},
       {{"unit", "striping_unit", "WEIR_STRIPING_UNIT", "bytes of a stripe"}, set_unit},
       {{"factor", "striping_factor", "WEIR_STRIPING_FACTOR", "number of storage targets"}, set_factor},
       {{"domains", "weir_domains", "WEIR_DOMAINS", "file domains: automatic, even, aligned or cyclic"},
@@ -269,21 +276,22 @@ Status check_hint(std::string_view hint, const std::string& value) {
 }
 
 Result<Settings> read_settings(const Lookup& hint, const Lookup& variable, Settings base) {
+  // All variables before the first hint: a setting may say what another one says, too.
+  std::vector<std::pair<const Declaration*, std::string>> hints;
   for (const Declaration& declaration : declarations()) {
-    std::optional<std::string> value;
-    std::string where;
-    if (variable && (value = variable(declaration.name.variable))) {
-      if (value->empty()) value.reset();
-      where = fmt::format("environment variable {}", declaration.name.variable);
-    }
     if (hint) {
       if (auto said = hint(declaration.name.hint)) {
-        value = std::move(said);
-        where = fmt::format("hint {}", declaration.name.hint);
+        hints.emplace_back(&declaration, std::move(*said));
+        continue;
       }
     }
-    if (value) WEIR_TRY(in(declaration.apply(base, *value), where));
+    const auto value = variable ? variable(declaration.name.variable) : std::nullopt;
+    if (value && !value->empty())
+      WEIR_TRY(in(declaration.apply(base, *value),
+                  fmt::format("environment variable {}", declaration.name.variable)));
   }
+  for (const auto& [declaration, value] : hints)
+    WEIR_TRY(in(declaration->apply(base, value), fmt::format("hint {}", declaration->name.hint)));
   WEIR_TRY(check(base));
   return base;
 }

@@ -39,7 +39,7 @@ struct Settings {
   std::uint32_t requests = 0;     // req: per target and step; 0: no throttling
   std::uint32_t aggregators = 0;  // cb_nodes; 0: as many as suit
   std::uint64_t buffer = 0;       // bytes that an aggregator takes in one cycle; 0: as many as suit
-  Striping striping = {};         // unit 0: ask the file
+  Striping striping = {};         // where the file system does not say; of new files, as it is asked for
   std::vector<std::uint32_t> ranks =
       {};            // the aggregators by rank, in serving order, as a plan chose them; empty: chosen here
   bool fill = true;  // small holes may be written back as they were, where nobody can be writing there

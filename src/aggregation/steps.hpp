@@ -1,10 +1,10 @@
 // Throttling and stepwise data aggregation (Figure 5.2 of EARTH). Aggregators, in serving order, form groups
 // of targets x req; one group touches the file at a time. An aggregator that finished hands its token to the
-// one in the same place of the next group, and the last group's tokens open the next cycle. So there are never
-// more than targets x req requests at a time; and no target has more than req where file domains are cyclic:
-// then the places of a target in a group are as many as req, and who has one of them keeps to that target.
-// (Automatic domains are cyclic where req is given and stripes are known.) With other domains, or without
-// domains, req requests per target are what there is on average, and several may meet at one target.
+// one in the same place of the next group, and the last group's tokens open the next cycle. So there are
+// never more than targets x req requests at a time; and no target has more than req where file domains are
+// cyclic: then the places of a target in a group are as many as req, and who has one of them keeps to that
+// target. (Automatic domains are cyclic where req is given and stripes are known.) With other domains, or
+// without domains, req requests per target are what there is on average, and several may meet at one target.
 //
 // Threads: pure functions of values.
 #pragma once

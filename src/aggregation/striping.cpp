@@ -19,6 +19,25 @@ Status check(const Striping& striping) {
   return {};
 }
 
+Striping completed(Striping asked_for) {
+  if (!asked_for.known() && asked_for.asked_for()) asked_for.unit = usual_stripe;
+  return asked_for;
+}
+
+Striping striping_between(std::span<const StripedPart> parts, std::uint64_t begin, std::uint64_t end) {
+  end = std::max(end, begin + 1);
+  const StripedPart* best = nullptr;
+  std::uint64_t most = 0;
+  for (const StripedPart& part : parts) {
+    const std::uint64_t from = std::max(part.begin, begin);
+    const std::uint64_t to = std::min(part.end, end);
+    if (from >= to || to - from <= most) continue;
+    best = &part;
+    most = to - from;
+  }
+  return best == nullptr ? Striping() : best->striping;
+}
+
 Result<Striping> parse_striping(std::string_view text) {
   const auto wrong = [&] {
     return fail(ErrorCode::invalid_argument, fmt::format("'{}' does not describe a striping", text),

@@ -37,9 +37,41 @@ struct FileTraits {
   bool shared_locks = false;
   bool may_fill = false;
   bool early_blocks = false;
+  std::vector<aggregation::StripedPart> parts;  // as the file system has it; none: it does not say
+  aggregation::Striping said;                   // by the user, for where it does not
+
+  aggregation::Striping striping_between(std::uint64_t begin, std::uint64_t end) const {
+    aggregation::Striping striping = aggregation::striping_between(parts, begin, end);
+    return striping.known() ? striping : said;
+  }
 };
 
 constexpr std::uint64_t most_early_ring = 64U << 20U;
+
+// One rank's word counts: nodes may see attributes of a new file at different times. COLLECTIVE.
+FileTraits ask_one_rank(const mpi::Comm& comm, int descriptor) {
+  const auto facts =
+      comm.rank() == 0 ? aggregation::ask_file_system(descriptor) : aggregation::FileSystemFacts{};
+  const auto broadcast = [&](std::span<std::uint64_t> words) {
+    comm.broadcast_bytes(reinterpret_cast<std::byte*>(words.data()), words.size_bytes(), 0);
+  };
+  std::array<std::uint64_t, 3> word = {facts.shared_locks ? 1U : 0U, facts.early_blocks ? 1U : 0U,
+                                       facts.parts.size()};
+  broadcast(word);
+  FileTraits traits{.shared_locks = word[0] != 0, .early_blocks = word[1] != 0, .parts = facts.parts};
+  traits.parts.resize(word[2]);
+  if (traits.parts.empty()) return traits;
+  std::vector<std::uint64_t> of_parts;
+  for (const auto& [begin, end, striping] : traits.parts)
+    of_parts.insert(of_parts.end(), {begin, end, striping.unit, striping.factor});
+  broadcast(of_parts);
+  for (std::size_t i = 0; i < traits.parts.size(); ++i)
+    traits.parts[i] = {
+        .begin = of_parts[4 * i],
+        .end = of_parts[4 * i + 1],
+        .striping = {.unit = of_parts[4 * i + 2], .factor = static_cast<std::uint32_t>(of_parts[4 * i + 3])}};
+  return traits;
+}
 
 bool is_readable_and_writable(int descriptor) {
   return (::fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDWR;
@@ -47,13 +79,12 @@ bool is_readable_and_writable(int descriptor) {
 
 class Implementation final : public Collective {
  public:
-  Implementation(std::unique_ptr<Team> team, OpenFile file, aggregation::Settings settings,
-                 const FileTraits& traits)
+  Implementation(std::unique_ptr<Team> team, OpenFile file, aggregation::Settings settings, FileTraits traits)
       : team_(std::move(team)),
         file_(std::move(file)),
         settings_(std::move(settings)),
-        traits_(traits),
-        io_(file_.descriptor, file_.path, !traits.shared_locks),
+        traits_(std::move(traits)),
+        io_(file_.descriptor, file_.path, !traits_.shared_locks),
         cycle_io_(io_),
         tokens_(*team_) {}
 
@@ -74,7 +105,8 @@ class Implementation final : public Collective {
  private:
   struct Kept {
     std::uint64_t hash = 0;
-    std::uint64_t first = 0;  // offset of the first piece
+    std::uint64_t first = 0;         // offset of the first piece
+    aggregation::Striping striping;  // it was decided for
     std::unique_ptr<Schedule> schedule;
   };
   struct Agreed {
@@ -87,6 +119,7 @@ class Implementation final : public Collective {
   bool transfer_ahead(Direction direction, const Rows& pieces, const MemoryStream& memory);
   Ballot opening(Direction direction, const Rows& pieces, const Status& mine, std::uint64_t hash) const;
   aggregation::CallFacts facts_of(const Ballot& ballot, Direction direction) const;
+  void use_striping_of(const aggregation::CallFacts& facts);
   Result<Agreed> schedule_for(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
                               std::uint64_t hash, bool worth_keeping);
   void note_direct(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
@@ -107,7 +140,7 @@ class Implementation final : public Collective {
 
   std::unique_ptr<Team> team_;
   OpenFile file_;
-  aggregation::Settings settings_;
+  aggregation::Settings settings_;  // those of the last call
   FileTraits traits_;
   FileIo io_;
   CycleIo cycle_io_;
@@ -208,6 +241,7 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
       return {.status = in(Status(fail(ErrorCode::disagreement, "some ranks read and others write")),
                            "collective I/O", file_.path)};
     facts = facts_of(ballot, direction);
+    use_striping_of(facts);
     if (ballot.least[Ballot::done] == 1) {
       if (facts.bytes > 0) note_direct(ballot, facts, pieces, hash);
       const std::uint64_t bytes = aggregation::total_bytes(pieces);
@@ -255,6 +289,13 @@ aggregation::CallFacts Implementation::facts_of(const Ballot& ballot, Direction 
           .may_fill = traits_.may_fill && direction == Direction::write};
 }
 
+// Parts of a file may be striped in different ways, and a file grows into them: each call goes by the part
+// that it touches.
+void Implementation::use_striping_of(const aggregation::CallFacts& facts) {
+  if (traits_.parts.size() > 1 && facts.begin < facts.end)
+    settings_.striping = traits_.striping_between(facts.begin, facts.end);
+}
+
 // One rank asks for the blocks of a call that leaves little out; else each for its own, if it writes them.
 void Implementation::ask_for_blocks(const aggregation::CallFacts& facts, const Rows& pieces, bool direct) {
   const Timed timed(accounting_.of(Phase::write));
@@ -278,6 +319,7 @@ Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot
   for (std::size_t i = 0; worth_keeping && i < kept_.size(); ++i) {
     const std::int64_t shift = ballot.least[Ballot::shift + i];
     if ((ballot.known >> i & 1U) == 0 || shift != ~ballot.least[Ballot::shift_too + i]) continue;
+    if (kept_[i].striping != settings_.striping) continue;
     Schedule& schedule = *kept_[i].schedule;
     if (schedule.decision.domains && !schedule.decision.domains->move_with(shift)) continue;
     last_ = &schedule;
@@ -321,7 +363,10 @@ void Implementation::note_direct(const Ballot& ballot, const aggregation::CallFa
 // Every rank keeps schedules of the same calls, so places are dealt alike.
 Schedule* Implementation::keep(std::unique_ptr<Schedule> schedule, const Rows& pieces, std::uint64_t hash) {
   Kept& kept = kept_[next_kept_];
-  kept = {.hash = hash, .first = pieces.empty() ? 0 : pieces.front().offset, .schedule = std::move(schedule)};
+  kept = {.hash = hash,
+          .first = pieces.empty() ? 0 : pieces.front().offset,
+          .striping = settings_.striping,
+          .schedule = std::move(schedule)};
   next_kept_ = (next_kept_ + 1) % kept_schedules;
   return kept.schedule.get();
 }
@@ -420,24 +465,18 @@ Result<std::unique_ptr<Collective>> Collective::create(const mpi::Comm& comm, Op
   if (!used.ranks.empty())
     WEIR_TRY(mpi::agree(comm, in(check(used.ranks, (*team)->nodes()), "aggregators", file.path)));
 
-  // One rank's word counts: nodes may see attributes of a new file at different times.
-  const aggregation::FileSystemFacts facts =
-      comm.rank() == 0 ? aggregation::ask_file_system(file.descriptor) : aggregation::FileSystemFacts{};
-  std::array<std::uint64_t, 4> word = {facts.shared_locks ? 1U : 0U, facts.striping.unit,
-                                       facts.striping.factor, facts.early_blocks ? 1U : 0U};
-  comm.broadcast_bytes(reinterpret_cast<std::byte*>(word.data()), sizeof word, 0);
-  if (used.buffer == 0) used.buffer = aggregation::suitable_buffer(word[0] != 0);
-  if (!used.striping.known() && word[1] > 0)
-    used.striping = {.unit = word[1], .factor = static_cast<std::uint32_t>(word[2])};
+  FileTraits traits = ask_one_rank(comm, file.descriptor);
+  if (used.buffer == 0) used.buffer = aggregation::suitable_buffer(traits.shared_locks);
+  traits.said = completed(used.striping);
+  used.striping = traits.striping_between(0, 1);
   // Takes no memory before it is used.
   if (const std::uint64_t ring = usual_ring_bytes(**team, used); ring > 0 && ring <= most_early_ring)
     (*team)->make_rings(ring);
   const bool both_ways = comm.min(is_readable_and_writable(file.descriptor) ? 1 : 0) == 1;
-  const FileTraits traits{.shared_locks = word[0] != 0,
-                          .may_fill = used.fill && both_ways && word[0] == 0,
-                          .early_blocks = used.allocate && word[3] != 0};
-  return std::unique_ptr<Collective>(
-      std::make_unique<Implementation>(std::move(*team), std::move(file), std::move(used), traits));
+  traits.may_fill = used.fill && both_ways && !traits.shared_locks;
+  traits.early_blocks = used.allocate && traits.early_blocks;
+  return std::unique_ptr<Collective>(std::make_unique<Implementation>(std::move(*team), std::move(file),
+                                                                      std::move(used), std::move(traits)));
 }
 
 }  // namespace weir::collective

@@ -56,8 +56,9 @@ class Collective {
   virtual Outcome read(const Request& request, const Status& mine = {}) = 0;
 
   // LOCAL.
-  virtual const Accounting& accounting() const = 0;           // of this rank, all calls so far
-  virtual const aggregation::Settings& settings() const = 0;  // as they are used: striping filled in
+  virtual const Accounting& accounting() const = 0;  // of this rank, all calls so far
+  // As they are used: striping is that of the part of the file which the last call touched.
+  virtual const aggregation::Settings& settings() const = 0;
   virtual const aggregation::Decision* last_decision()
       const = 0;  // of the last call; nullptr before the first
   // Whether who writes to the file by other means has to hold a shared lock meanwhile: see write_lock.hpp.

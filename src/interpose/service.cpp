@@ -80,7 +80,7 @@ Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const ch
   // with a colon stands for is only known once it is open.
   const bool makes =
       (mode & MPI_MODE_CREATE) != 0 && (mode & MPI_MODE_EXCL) == 0 && std::strchr(name, ':') == nullptr;
-  if (makes && opening.settings.striping.known() && opening.comm.rank() == 0)
+  if (makes && opening.comm.rank() == 0)
     (void)aggregation::create_striped(name, opening.settings.striping);
   return opening;
 }

@@ -3,8 +3,8 @@
 // calls.
 //
 // Every second round is for Weir only: its file grows, holes are left behind its end, and reads go beyond it.
-// MPI libraries differ there (Open MPI 4.1 leaves in holes what was in memory, and counts bytes that were not
-// there), so the program knows by itself what is right.
+// MPI libraries differ there (Open MPI 4.1 leaves in holes what was in memory), so the program knows by itself
+// what is right.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/stat.h>

@@ -428,6 +428,31 @@ TEST(Settings, HintsComeBeforeTheEnvironment) {
   EXPECT_GE(setting_names().size(), 11U);
 }
 
+TEST(Settings, StripingInOneWord) {
+  using Said = std::map<std::string, std::string, std::less<>>;
+  const auto read = [](const Said& hints, const Said& variables) {
+    const auto in = [](const Said& said) {
+      return [&said](std::string_view name) -> std::optional<std::string> {
+        const auto found = said.find(name);
+        return found == said.end() ? std::nullopt : std::optional(found->second);
+      };
+    };
+    return read_settings(in(hints), in(variables));
+  };
+  const Striping four{.unit = 1U << 20U, .factor = 4};
+  EXPECT_EQ(read({{"weir_striping", "1MiB x 4"}}, {})->striping, four);
+  EXPECT_EQ(read({}, {{"WEIR_STRIPING", "1MiBx4"}})->striping, four);
+  EXPECT_EQ(parse_configuration("T:agg=1,striping=1MiB x 4")->striping, four);
+  EXPECT_EQ(read({{"striping_factor", "2"}}, {{"WEIR_STRIPING", "64KiB x 4"}})->striping,
+            (Striping{.unit = 65536, .factor = 2}));
+  EXPECT_EQ(read({{"weir_striping", "1MiB x 4"}}, {{"WEIR_STRIPING_UNIT", "64KiB"}})->striping, four)
+      << "a hint comes before any variable";
+  const auto wrong = read({}, {{"WEIR_STRIPING", "4 targets"}});
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message(), HasSubstr("WEIR_STRIPING"));
+  EXPECT_THAT(wrong.error().message(), HasSubstr("1MiB x 4"));
+}
+
 TEST(Settings, AHintCanBeCheckedByItself) {
   EXPECT_TRUE(check_hint("cb_nodes", "4"));
   const auto wrong = check_hint("cb_nodes", "-1");

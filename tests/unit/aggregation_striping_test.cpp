@@ -64,42 +64,67 @@ std::vector<std::byte> composite(bool big, const std::vector<Component>& compone
   return bytes.data;
 }
 
+// Of a file of one part.
+Striping striping_of(const std::vector<std::byte>& attribute) {
+  const auto parts = parse_lov(attribute).value();
+  EXPECT_EQ(parts.size(), 1U);
+  return parts.front().striping;
+}
+
 class Lustre : public testing::TestWithParam<bool> {};  // big-endian or not
 
 TEST_P(Lustre, PlainLayouts) {
-  const auto v1 = parse_lov(plain(GetParam(), 0x0BD10BD0, 1U << 20U, 4, {7, 3, 0, 11}), 0).value();
+  const auto v1 = striping_of(plain(GetParam(), 0x0BD10BD0, 1U << 20U, 4, {7, 3, 0, 11}));
   EXPECT_EQ(v1.unit, 1U << 20U);
   EXPECT_EQ(v1.factor, 4U);
   EXPECT_THAT(v1.targets, ElementsAre(7, 3, 0, 11));
-  const auto v3 = parse_lov(plain(GetParam(), 0x0BD30BD0, 65536, 2, {5, 6}), 0).value();
+  const auto v3 = striping_of(plain(GetParam(), 0x0BD30BD0, 65536, 2, {5, 6}));
   EXPECT_EQ(v3.factor, 2U);
   EXPECT_THAT(v3.targets, ElementsAre(5, 6));
-  const auto empty = parse_lov(plain(GetParam(), 0x0BD10BD0, 65536, 2, {}), 0).value();
+  const auto empty = striping_of(plain(GetParam(), 0x0BD10BD0, 65536, 2, {}));
   EXPECT_EQ(empty.factor, 2U);
   EXPECT_TRUE(empty.targets.empty());
-  EXPECT_EQ(parse_lov(plain(GetParam(), 0x0BD10BD0, 65536, 0, {}, 0x100), 0)->factor,
+  EXPECT_EQ(striping_of(plain(GetParam(), 0x0BD10BD0, 65536, 0, {}, 0x100)).factor,
             1U);  // on the metadata server
 }
 
-TEST_P(Lustre, CompositeTakesTheComponentWithTheMostData) {
+TEST_P(Lustre, CompositeFilesAreStripedAsTheComponentThatIsTouched) {
   const auto attribute = composite(
       GetParam(),
       {{0, 1U << 20U, 0x10, plain(GetParam(), 0x0BD10BD0, 1U << 20U, 1, {2})},
        {1U << 20U, 1ULL << 30U, 0x10, plain(GetParam(), 0x0BD30BD0, 1U << 20U, 4, {0, 1, 2, 3})},
        {0, UINT64_MAX, 0x1, plain(GetParam(), 0x0BD10BD0, 4U << 20U, 8, {})},  // stale: a mirror out of date
        {1ULL << 30U, UINT64_MAX, 0, plain(GetParam(), 0x0BD10BD0, 4U << 20U, 16, {})}});
-  EXPECT_EQ(parse_lov(attribute, 1000)->factor, 1U);
-  EXPECT_EQ(parse_lov(attribute, 0)->factor, 1U);
-  EXPECT_EQ(parse_lov(attribute, 1U << 29U)->factor, 4U);
-  EXPECT_EQ(parse_lov(attribute, 1ULL << 40U)->factor, 16U);
+  const auto parts = parse_lov(attribute).value();
+  const auto factor = [&](std::uint64_t begin, std::uint64_t end) {
+    return striping_between(parts, begin, end).factor;
+  };
+  EXPECT_EQ(factor(0, 1000), 1U);
+  EXPECT_EQ(factor(0, 0), 1U);
+  EXPECT_EQ(factor(0, 1U << 29U), 4U);
+  EXPECT_EQ(factor(0, 1ULL << 40U), 16U);
+  // A file grows: what counts is where a call is, not where the file began.
+  EXPECT_EQ(factor((1U << 20U) - 10, (1U << 20U) + 11), 4U);
+  EXPECT_EQ(factor(1ULL << 35U, 1ULL << 35U), 16U);
+  EXPECT_EQ(factor(UINT64_MAX - 1, UINT64_MAX), 16U);
+  EXPECT_FALSE(striping_between({}, 0, 10).known());
+}
+
+TEST_P(Lustre, AComponentOnAllTargetsLeavesOthersKnown) {
+  const auto attribute =
+      composite(GetParam(), {{0, 1000, 0x10, plain(GetParam(), 0x0BD10BD0, 65536, 2, {1, 2})},
+                             {1000, UINT64_MAX, 0, plain(GetParam(), 0x0BD10BD0, 65536, 0xFFFF, {})}});
+  const auto parts = parse_lov(attribute).value();
+  EXPECT_EQ(striping_between(parts, 0, 10).factor, 2U);
+  EXPECT_FALSE(striping_between(parts, 2000, 3000).known());
 }
 
 TEST_P(Lustre, DamagedOnesAreRefused) {
   const auto good = composite(
       GetParam(), {{0, UINT64_MAX, 0x10, plain(GetParam(), 0x0BD10BD0, 1U << 20U, 4, {1, 2, 3, 4})}});
-  ASSERT_TRUE(parse_lov(good, 10));
+  ASSERT_TRUE(parse_lov(good));
   for (std::size_t size = 0; size < good.size(); ++size) {
-    const auto result = parse_lov(std::span(good).first(size), 10);
+    const auto result = parse_lov(std::span(good).first(size));
     ASSERT_FALSE(result) << size;
     EXPECT_THAT(result.error().message(), HasSubstr("lustre.lov"));
   }
@@ -107,14 +132,14 @@ TEST_P(Lustre, DamagedOnesAreRefused) {
   for (int round = 0; round < 2000; ++round) {  // whatever comes out, it comes out
     auto bad = good;
     for (int n = 0; n < 4; ++n) bad[random() % bad.size()] = static_cast<std::byte>(random());
-    if (const auto striping = parse_lov(bad, 10)) {
-      EXPECT_TRUE(check(*striping));
+    if (const auto parts = parse_lov(bad)) {
+      EXPECT_TRUE(check(striping_between(*parts, 0, 10)));
     }
   }
-  EXPECT_FALSE(parse_lov(plain(GetParam(), 0x0BD10BD0, 0, 4, {}), 0));
-  EXPECT_FALSE(parse_lov(plain(GetParam(), 0x0BD10BD0, 65536, 4, {1, 2}), 0));
-  EXPECT_FALSE(parse_lov(plain(GetParam(), 0x0BD10BD0, 65536, 0xFFFF, {}), 0));
-  EXPECT_FALSE(parse_lov(plain(GetParam(), 0x0BD70BD0, 65536, 1, {}), 0));
+  EXPECT_FALSE(parse_lov(plain(GetParam(), 0x0BD10BD0, 0, 4, {})));
+  EXPECT_FALSE(parse_lov(plain(GetParam(), 0x0BD10BD0, 65536, 4, {1, 2})));
+  EXPECT_FALSE(parse_lov(plain(GetParam(), 0x0BD10BD0, 65536, 0xFFFF, {})));
+  EXPECT_FALSE(parse_lov(plain(GetParam(), 0x0BD70BD0, 65536, 1, {})));
 }
 
 INSTANTIATE_TEST_SUITE_P(ByteOrders, Lustre, testing::Bool());
@@ -128,7 +153,15 @@ TEST(Striping, Described) {
 
 TEST(Striping, WhatIsAskedForIsWhatWouldBeRead) {
   const Striping wanted{.unit = 4U << 20U, .factor = 12};
-  EXPECT_EQ(parse_lov(lov_for(wanted), 0).value(), wanted);
+  EXPECT_EQ(striping_of(lov_for(wanted)), wanted);
+}
+
+TEST(Striping, TargetsAloneHaveUsualStripes) {
+  EXPECT_TRUE((Striping{.factor = 4}.asked_for()));
+  EXPECT_FALSE(Striping().asked_for());
+  EXPECT_EQ(completed({.factor = 4}), (Striping{.unit = 1U << 20U, .factor = 4}));
+  EXPECT_EQ(completed({.unit = 4096, .factor = 4}), (Striping{.unit = 4096, .factor = 4}));
+  EXPECT_FALSE(completed({}).known());
 }
 
 TEST(FileSystem, OrdinaryFilesHaveNoStripes) {
@@ -140,7 +173,7 @@ TEST(FileSystem, OrdinaryFilesHaveNoStripes) {
   ASSERT_TRUE(file);
   const FileSystemFacts facts = ask_file_system(file->get());
   if (!facts.lustre) {
-    EXPECT_FALSE(facts.striping.known());
+    EXPECT_TRUE(facts.parts.empty());
     EXPECT_FALSE(create_striped(path.string() + "2", {.unit = 65536, .factor = 2}).value());
     EXPECT_FALSE(std::filesystem::exists(path.string() + "2"));
   }

@@ -78,9 +78,10 @@ Result<IoModel> own_model(const workloads::IoWorkload& workload, const Numbers& 
     if (found == config.environment.end()) return std::nullopt;
     return found->second;
   };
-  WEIR_ASSIGN(const aggregation::Settings settings,
+  WEIR_ASSIGN(aggregation::Settings settings,
               in(aggregation::read_settings([](std::string_view) { return std::nullopt; }, variable),
                  "use the configuration " + config.name));
+  settings.striping = completed(settings.striping);
   const std::vector<std::uint64_t> names(node_of.begin(), node_of.end());
   const aggregation::Nodes nodes = aggregation::Nodes::of(names);
   std::vector<workloads::IoProgram> programs;
