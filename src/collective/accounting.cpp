@@ -16,6 +16,7 @@ Accounting& Accounting::operator+=(const Accounting& other) {
   bytes += other.bytes;
   sent_between_nodes += other.sent_between_nodes;
   model_between_nodes += other.model_between_nodes;
+  later_steps += other.later_steps;
   requests += other.requests;
   file_bytes += other.file_bytes;
   return *this;

@@ -20,6 +20,7 @@ struct Accounting {
   std::uint64_t bytes = 0;                // transferred between this rank and the file
   std::uint64_t sent_between_nodes = 0;   // data bytes in messages to other nodes, by this rank
   std::uint64_t model_between_nodes = 0;  // what the decision forecast for this rank's own data
+  std::uint64_t later_steps = 0;          // messages that waited for those of an earlier step to be taken
   std::uint64_t requests = 0;             // system calls that touched the file
   std::uint64_t file_bytes = 0;           // bytes that this rank moved from or to the file
 

@@ -13,6 +13,11 @@
 // a read those that stay in the node come first, as an aggregator touches the file when it has room for its
 // own.
 //
+// With tokens data is written stepwise, too (Figure 5.2b of EARTH): a sender begins a step of a cycle when its
+// messages of the steps before were taken, and an aggregator takes those of a step when it has those of the
+// steps before. A message of a cycle then waits for messages to earlier aggregators, and for those of earlier
+// steps to the same one, which wait for none to later ones.
+//
 // Threads: one at a time.
 #pragma once
 
@@ -92,6 +97,7 @@ class Exchange {
   bool all_done(std::vector<MPI_Request>& requests) const;
   // Whether the next message to a rank ends only when it was taken: see fragments.hpp.
   bool waits_for_receiver(std::uint32_t rank) { return ++sent_to_[rank] % cycles_under_way == 0; }
+  bool waits_for_step(const Message& message) const;
   bool end_carried();  // messages that have arrived; whether there were any
   void idle(Phase phase, bool poll);
   std::byte* ring_at(std::uint32_t message) const {
@@ -137,6 +143,7 @@ class Exchange {
   std::vector<std::vector<MPI_Request>> carried_requests_;
   std::vector<std::uint32_t> carried_peer_;
   std::map<std::uint32_t, std::uint32_t> sent_to_;  // messages to each rank, so far
+  std::uint32_t waited_for_step_ = UINT32_MAX;      // the last message that did
   Status status_;
   unsigned idle_rounds_ = 0;
   std::uint32_t seen_bell_ = 0;

@@ -57,14 +57,36 @@ bool Exchange::pack_one() {
   return true;
 }
 
-// Sends messages of the node to aggregators on others, once all ranks have put in their parts.
+// Stepwise aggregation: whether data of an earlier step of the same cycle has not been taken yet.
+bool Exchange::waits_for_step(const Message& message) const {
+  const auto& steps = schedule_.decision.steps;
+  const std::uint32_t mine = group_of_node(tools_.team.node());
+  const auto step = [&](const Message& of) {
+    return aggregation::step_of(mine, steps.group_of(of.aggregator));
+  };
+  return std::any_of(carried_.begin() + static_cast<std::ptrdiff_t>(carried_done_),
+                     carried_.begin() + static_cast<std::ptrdiff_t>(carried_begun_), [&](std::uint32_t m) {
+                       const Message& before = schedule_.messages[m];
+                       return before.cycle == message.cycle && step(before) < step(message);
+                     });
+}
+
+// Sends messages of the node to aggregators on others, once all ranks have put in their parts; step by step
+// when data is aggregated stepwise.
 bool Exchange::carry_out() {
   bool got_on = false;
+  const bool stepwise = schedule_.decision.steps.throttled();
   while (carried_begun_ < carried_.size() && tools_.team.all_given(base_ + carried_[carried_begun_] + 1)) {
     const std::uint32_t m = carried_[carried_begun_];
+    if (stepwise && waits_for_step(schedule_.messages[m])) {
+      if (waited_for_step_ != m) ++tools_.accounting.later_steps;
+      waited_for_step_ = m;
+      break;
+    }
     const std::uint64_t size = schedule_.messages[m].size;
+    const bool until_taken = waits_for_receiver(carried_peer_[carried_begun_]) || stepwise;
     send_message(ring_at(m), size, carried_peer_[carried_begun_], data_tag, tools_.team.comm().get(),
-                 waits_for_receiver(carried_peer_[carried_begun_]), carried_requests_[carried_begun_]);
+                 until_taken, carried_requests_[carried_begun_]);
     tools_.accounting.sent_between_nodes += size;
     ++carried_begun_;
     got_on = true;

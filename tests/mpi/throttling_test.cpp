@@ -15,7 +15,21 @@ using testing::SizeIs;
 constexpr std::uint64_t unit = 16U << 10U;
 constexpr std::uint32_t targets = 2;
 
-// Two calls in which ranks have small pieces of all of the file in turn; what they did to it, on all ranks.
+// Ranks have small pieces of so many bytes in turn.
+void write_in_turns(Collective& io, std::uint64_t bytes, std::uint64_t begin) {
+  constexpr std::uint64_t piece = 512;
+  const auto ranks = static_cast<std::uint64_t>(test::ranks());
+  aggregation::RowBuilder rows;
+  for (auto at = static_cast<std::uint64_t>(test::rank()); at < bytes / piece; at += ranks)
+    rows.add(begin + at * piece, piece);
+  Request request{.file = rows.take(), .memory = {}};
+  std::vector<std::byte> data(aggregation::total_bytes(request.file));
+  request.memory = {{.offset = reinterpret_cast<std::uintptr_t>(data.data()), .length = data.size()}};
+  const Outcome outcome = io.write(request);
+  EXPECT_TRUE(outcome.status) << outcome.status.error().message();
+}
+
+// What two calls did to a file, on all ranks.
 std::vector<test::WatchedWrite> writes_of(const char* configuration, DomainKind domains, std::uint32_t team) {
   Settings settings = aggregation::parse_configuration(configuration).value();
   settings.buffer = unit;
@@ -25,21 +39,7 @@ std::vector<test::WatchedWrite> writes_of(const char* configuration, DomainKind 
   settings.allocate = false;
   const test::SharedFile file("watched");
   const auto io = Collective::create(mpi::Comm::duplicate(MPI_COMM_WORLD), file.open(), settings).value();
-  constexpr std::uint64_t piece = 512;
-  constexpr std::uint64_t stripes = 16;
-  const auto ranks = static_cast<std::uint64_t>(test::ranks());
-  for (std::uint64_t call = 0; call < 2; ++call) {
-    aggregation::RowBuilder rows;
-    const std::uint64_t begin = call * stripes * unit;
-    for (std::uint64_t at = static_cast<std::uint64_t>(test::rank()); at < stripes * unit / piece;
-         at += ranks)
-      rows.add(begin + at * piece, piece);
-    Request request{.file = rows.take(), .memory = {}};
-    std::vector<std::byte> data(aggregation::total_bytes(request.file));
-    request.memory = {{.offset = reinterpret_cast<std::uintptr_t>(data.data()), .length = data.size()}};
-    const Outcome outcome = io->write(request);
-    EXPECT_TRUE(outcome.status) << outcome.status.error().message();
-  }
+  for (const std::uint64_t begin : {0 * unit, 16 * unit}) write_in_turns(*io, 16 * unit, begin);
   MPI_Barrier(MPI_COMM_WORLD);
   return test::watched_writes(file.folder());
 }
@@ -60,6 +60,24 @@ TEST(Throttling, NoTargetHasMoreThanReqRequests) {
     writes = writes_of("T:agg=1,rr=1,req=1,cb_nodes=4", DomainKind::automatic, team);
     EXPECT_EQ(test::most_at_a_target(writes, unit, targets), 1U);
   }
+}
+
+// Figure 5.2b: node 0, of the first group, sends to aggregators of groups 1, 2 and 3 in as many steps.
+TEST(Throttling, DataIsSentStepByStep) {
+  const auto waits = [](const char* configuration) {
+    Settings settings = aggregation::parse_configuration(configuration).value();
+    settings.buffer = unit;
+    settings.team = 1;
+    const test::SharedFile file;
+    const auto io = Collective::create(mpi::Comm::duplicate(MPI_COMM_WORLD), file.open(), settings).value();
+    write_in_turns(*io, 16 * unit, 0);
+    std::uint64_t sum = io->accounting().later_steps;
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return sum;
+  };
+  EXPECT_GT(waits("T:req=1,cb_nodes=4"), 0U);
+  EXPECT_EQ(waits("T:req=4,cb_nodes=4"), 0U) << "all are one group";
+  EXPECT_EQ(waits("T:cb_nodes=4"), 0U);
 }
 
 TEST(Throttling, OverAllWhereDomainsKeepToNoTarget) {
