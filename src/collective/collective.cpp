@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdio>
+#include <new>
 #include <optional>
 #include <system_error>
 
@@ -86,13 +89,14 @@ class Implementation final : public Collective {
         traits_(std::move(traits)),
         io_(file_.descriptor, file_.path, !traits_.shared_locks),
         cycle_io_(io_),
-        tokens_(*team_) {}
+        tokens_(*team_),
+        buffers_of_(team_->nodes().ranks()) {}
 
   Outcome write(const Request& request, const Status& mine) override {
-    return call(Direction::write, request, mine);
+    return without_way_back([&] { return call(Direction::write, request, mine); });
   }
   Outcome read(const Request& request, const Status& mine) override {
-    return call(Direction::read, request, mine);
+    return without_way_back([&] { return call(Direction::read, request, mine); });
   }
 
   const Accounting& accounting() const override { return accounting_; }
@@ -114,6 +118,8 @@ class Implementation final : public Collective {
     std::int64_t shift = 0;
   };
 
+  template <class Body>
+  auto without_way_back(const Body& body) -> decltype(body());
   Outcome call(Direction direction, const Request& request, const Status& mine);
   bool goes_ahead(Direction direction, const Rows& pieces, std::uint64_t hash) const;
   bool transfer_ahead(Direction direction, const Rows& pieces, const MemoryStream& memory);
@@ -122,6 +128,7 @@ class Implementation final : public Collective {
   void use_striping_of(const aggregation::CallFacts& facts);
   Result<Agreed> schedule_for(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
                               std::uint64_t hash, bool worth_keeping);
+  Status have_buffers(const Schedule& schedule, const aggregation::CallFacts& facts);
   void note_direct(const Ballot& ballot, const aggregation::CallFacts& facts, const Rows& pieces,
                    std::uint64_t hash);
   Schedule* keep(std::unique_ptr<Schedule> schedule, const Rows& pieces, std::uint64_t hash);
@@ -146,6 +153,7 @@ class Implementation final : public Collective {
   CycleIo cycle_io_;
   TokenRing tokens_;
   CycleBuffers buffers_;
+  std::vector<std::uint64_t> buffers_of_;  // by rank: bytes that it has in each of its buffers
   std::array<Kept, kept_schedules> kept_;
   std::size_t next_kept_ = 0;
   bool guesses_ = true;                // until it was in vain that this rank went ahead
@@ -156,6 +164,21 @@ class Implementation final : public Collective {
   Accounting accounting_;
   std::optional<Worker> worker_;  // last: it uses the above
 };
+
+// The others are in the call, and wait for this rank: what it cannot tell them ends the job. There may be no
+// memory to put that into words.
+template <class Body>
+auto Implementation::without_way_back(const Body& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    std::array<char, 256> why{};
+    std::snprintf(why.data(), why.size(), "rank %d cannot go on: %s", team_->comm().rank(),
+                  no_memory ? "out of memory" : error.what());
+    team_->end_job(why.data());
+  }
+}
 
 Ballot Implementation::opening(Direction direction, const Rows& pieces, const Status& mine,
                                std::uint64_t hash) const {
@@ -266,10 +289,10 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
     const Timed timed(accounting_.of(Phase::read));
     const Rows own = clip(request.file, 0, size);
     bytes = aggregation::total_bytes(own);
-    status = transfer(io_, direction, own, memory);
+    status = guarded([&] { return transfer(io_, direction, own, memory); });
   }
   if (agreed->schedule != nullptr) {
-    const Status carried = guarded([&] { return carry_out(direction, *agreed, pieces, memory); });
+    const Status carried = carry_out(direction, *agreed, pieces, memory);
     if (status) status = carried;
   }
   status = close_call(direction, status);
@@ -331,6 +354,7 @@ Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot
   const auto most_rows = static_cast<std::uint64_t>(~ballot.least[Ballot::rows]);
   auto schedule = negotiate(*team_, pieces, worth_keeping ? most_rows : 2 * most_rows, facts, settings_);
   if (!schedule) return tl::make_unexpected(schedule.error());
+  WEIR_TRY(have_buffers(**schedule, facts));
   Schedule* made = nullptr;
   if (worth_keeping) {
     made = keep(std::move(*schedule), pieces, hash);
@@ -340,6 +364,22 @@ Result<Implementation::Agreed> Implementation::schedule_for(const Ballot& ballot
   }
   last_ = made;
   return Agreed{made, 0};
+}
+
+// Every aggregator has buffers for what comes from other nodes before anything is on its way. All ranks know
+// who has how much, so they meet for it only when somebody needs more than before.
+Status Implementation::have_buffers(const Schedule& schedule, const aggregation::CallFacts& facts) {
+  if (schedule.decision.algorithm == Algorithm::direct || team_->nodes().count == 1) return {};
+  // A program whose calls become larger little by little is not to meet in each of them.
+  const std::uint64_t most = most_bytes_of_cycle(*team_, settings_);
+  const std::uint64_t bytes = std::min(most, std::bit_ceil(std::min(most, facts.bytes)));
+  const auto& aggregators = schedule.decision.aggregators;
+  if (std::all_of(aggregators.begin(), aggregators.end(),
+                  [&](std::uint32_t rank) { return buffers_of_[rank] >= bytes; }))
+    return {};
+  WEIR_TRY(team_->agree(schedule.is_aggregator() ? buffers_.reserve(bytes) : Status()));
+  for (const std::uint32_t rank : aggregators) buffers_of_[rank] = std::max(buffers_of_[rank], bytes);
+  return {};
 }
 
 // After a call in which every rank went ahead: the schedule that says so, made where there is none. Nothing
@@ -411,7 +451,8 @@ Status Implementation::carry_out(Direction direction, const Agreed& agreed, cons
                     .zeros_from = schedule.fill ? have_file_alone() : std::optional<std::uint64_t>()};
   Exchange exchange(tools, schedule, memory, messages_so_far_, terms);
   messages_so_far_ += schedule.messages.size();
-  return direction == Direction::write ? exchange.write() : exchange.read();
+  // While it is still there: the worker may be at one of its cycles.
+  return without_way_back([&] { return direction == Direction::write ? exchange.write() : exchange.read(); });
 }
 
 // This rank's own pieces.

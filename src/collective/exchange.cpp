@@ -7,13 +7,13 @@
 
 namespace weir::collective {
 
-std::byte* CycleBuffers::at_least(std::uint32_t which, std::uint64_t bytes) {
-  if (bytes > bytes_[which]) {
-    data_[which].reset();
-    data_[which] = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    bytes_[which] = bytes;
-  }
-  return data_[which].get();
+Status CycleBuffers::reserve(std::uint64_t bytes) {
+  if (bytes <= bytes_) return {};
+  return guarded([&]() -> Status {
+    for (auto& buffer : data_) buffer = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    bytes_ = bytes;
+    return {};
+  });
 }
 
 Exchange::Exchange(const ExchangeTools& tools, Schedule& schedule, const MemoryStream& memory,
@@ -58,15 +58,11 @@ void Exchange::prepare(std::uint32_t number) {
   if (number >= schedule_.own_cycles()) return;  // only hands on its token
   const Team& team = tools_.team;
   const auto& boundaries = schedule_.boundaries[schedule_.number];
-  std::uint64_t remote_bytes = 0;
   std::vector<std::uint64_t> sizes;
-  for (const Source& source : schedule_.sources) {
+  for (const Source& source : schedule_.sources)
     sizes.push_back(source.rows.bytes_before(boundaries[number + 1]) -
                     source.rows.bytes_before(boundaries[number]));
-    if (source.node != team.node()) remote_bytes += sizes.back();
-  }
-  std::byte* at =
-      remote_bytes == 0 ? nullptr : tools_.buffers.at_least(number % cycles_under_way, remote_bytes);
+  std::byte* at = tools_.buffers.at(number % cycles_under_way);
   const std::uint32_t own = schedule_.message_of_cycle[number];
   std::byte* local = own == UINT32_MAX ? nullptr : ring_at(own);
   for (std::size_t s = 0; s < sizes.size();) {

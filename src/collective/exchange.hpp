@@ -4,7 +4,8 @@
 // it out (read), carry messages to and from other nodes, and, if it is an aggregator, touch the file, in a
 // worker while the next cycle is on its way. When nothing can be done it sleeps.
 //
-// It ends on every rank whatever happens at the file: after a failure cycles go on without touching it.
+// It ends on every rank whatever happens at the file: after a failure cycles go on without touching it. An
+// exception (no memory for a list) leaves the other ranks waiting: the job has to be ended.
 //
 // Why nothing waits for ever: messages pass every ring in the order of cycles, and those of earlier cycles
 // wait for none of later ones. Within a cycle it depends. With tokens, messages are in the order of
@@ -39,14 +40,16 @@ namespace weir::collective {
 inline constexpr std::uint32_t cycles_under_way =
     4;  // of one aggregator; aggregation::aggregator_memory() counts them
 
-// Buffers of an aggregator, kept from call to call, for cycles on their way between nodes.
+// Buffers of an aggregator, kept from call to call, for cycles on their way between nodes. They are there
+// before an exchange begins: in its midst the others could not be told that there is no memory.
 class CycleBuffers {
  public:
-  std::byte* at_least(std::uint32_t which, std::uint64_t bytes);
+  Status reserve(std::uint64_t bytes);  // of each; after a failure, as many as before or more
+  std::byte* at(std::uint32_t which) const { return data_[which].get(); }
 
  private:
   std::unique_ptr<std::byte[]> data_[cycles_under_way];
-  std::uint64_t bytes_[cycles_under_way] = {};
+  std::uint64_t bytes_ = 0;
 };
 
 struct ExchangeTools {
@@ -60,7 +63,7 @@ struct ExchangeTools {
 
 class Exchange {
  public:
-  // `base`: number of messages of this node in earlier calls.
+  // `base`: number of messages of this node in earlier calls. REQUIRES: buffers for the largest cycle.
   Exchange(const ExchangeTools& tools, Schedule& schedule, const MemoryStream& memory, std::uint64_t base,
            const Terms& terms);
   Exchange(const Exchange&) = delete;

@@ -11,6 +11,10 @@ using aggregation::Algorithm;
 using aggregation::RowIndex;
 using aggregation::Rows;
 
+std::uint64_t most_bytes_of_cycle(const Team& team, const aggregation::Settings& settings) {
+  return std::max<std::uint64_t>(settings.buffer, team.nodes().ranks());
+}
+
 namespace {
 
 constexpr int rows_tag = 1;
@@ -212,10 +216,6 @@ std::uint64_t ring_for(const aggregation::Settings& settings, std::uint32_t aggr
                        std::uint64_t largest) {
   constexpr std::uint64_t line = 64;
   return std::max(node_memory(settings, aggregators), (largest + line - 1) / line * line);
-}
-
-std::uint64_t most_bytes_of_cycle(const Team& team, const aggregation::Settings& settings) {
-  return std::max<std::uint64_t>(settings.buffer, team.nodes().ranks());
 }
 
 // What no node's ring exceeds; the same on all ranks.

@@ -70,6 +70,9 @@ struct Schedule {
 // What no node needs more of for the messages of its schedules, as a rule; the same on all ranks. LOCAL.
 std::uint64_t usual_ring_bytes(const Team& team, const aggregation::Settings& settings);
 
+// What no cycle of an aggregator exceeds; the same on all ranks. LOCAL.
+std::uint64_t most_bytes_of_cycle(const Team& team, const aggregation::Settings& settings);
+
 // Finds out and decides. COLLECTIVE; the outcome is the same everywhere. `most_rows`: of one rank.
 Result<std::unique_ptr<Schedule>> negotiate(Team& team, const aggregation::Rows& pieces,
                                             std::uint64_t most_rows, aggregation::CallFacts facts,

@@ -1,6 +1,5 @@
 #include "collective/team.hpp"
 
-#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -293,9 +292,13 @@ void Team::nap(std::uint32_t seen, unsigned rounds, bool poll) const {
 void Team::look_after_others() const {
   auto lost = peers_.look();
   if (!lost) lost = next_node_.look();
-  if (!lost) return;
-  fmt::print(stderr, "weir: {} of {}: {}; the job is ended\n", call_,
-             file_ == nullptr ? std::string("a file") : fmt::format("'{}'", *file_), *lost);
+  if (lost) end_job(lost->c_str());
+}
+
+void Team::end_job(const char* why) const {
+  const char* const quote = file_ == nullptr ? "" : "'";
+  std::fprintf(stderr, "weir: %s of %s%s%s: %s; the job is ended\n", call_, quote,
+               file_ == nullptr ? "a file" : file_->c_str(), quote, why);
   std::fflush(stderr);
   mpi::end_job();
   std::_Exit(1);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "aggregation/layout.hpp"
@@ -72,6 +73,10 @@ class Team {
     call_ = call;
     file_ = &file;
   }
+
+  // For a rank that cannot go on while others wait for it, in a call that has no way back: says why, and ends
+  // the job. Takes no memory. LOCAL.
+  [[noreturn]] void end_job(const char* why) const;
 
   // COLLECTIVE over all ranks. Sleeps while others are not there yet.
   Ballot reduce(const Ballot& mine);
