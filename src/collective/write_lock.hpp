@@ -7,7 +7,8 @@
 //
 // Ownership: the descriptor must outlive the lock. Threads: as plain values. LOCAL. An exclusive lock does
 // not wait. A shared one waits until the collective call that has the file for itself is over; all ranks of
-// that call are in it by then, so it does not wait for who waits here.
+// that call are in it by then, so it does not wait for who waits here. It waits for no other shared one,
+// whatever the file is open for: one may be held for long.
 #pragma once
 
 #include <cstdint>
