@@ -1,6 +1,7 @@
 #include "aggregation/settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,10 +17,11 @@ constexpr std::int64_t most_buffer = std::int64_t{1} << 30;
 constexpr std::array<std::string_view, 4> algorithm_names = {"automatic", "two-phase", "segmented", "direct"};
 constexpr std::array<std::string_view, 4> domain_names = {"automatic", "even", "aligned", "cyclic"};
 
-// One setting: its names and what a value does to Settings.
+// One setting: its names, what a value does to Settings, and the value that Settings have; nothing: as suits.
 struct Declaration {
   SettingName name;
   Status (*apply)(Settings&, const std::string&);
+  std::string (*text)(const Settings&);
 };
 
 Result<std::uint32_t> small_number(const std::string& text, std::int64_t least = 0) {
@@ -64,6 +66,11 @@ Status set_algorithm(Settings& settings, const std::string& text) {
   return {};
 }
 
+std::string algorithm_text(const Settings& settings) {
+  constexpr std::array<const char*, 4> words = {"auto", "T", "S", "N"};
+  return words.at(static_cast<std::size_t>(settings.algorithm));
+}
+
 Status set_domains(Settings& settings, const std::string& text) {
   for (std::size_t i = 0; i < domain_names.size(); ++i) {
     if (text != domain_names[i]) continue;
@@ -84,6 +91,20 @@ template <auto Member>
 Status set_truth(Settings& settings, const std::string& text) {
   WEIR_ASSIGN(settings.*Member, truth(text));
   return {};
+}
+
+std::string text_of(std::uint64_t number) {
+  return number == 0 ? std::string() : std::to_string(number);
+}
+
+template <auto Member>
+std::string number_text(const Settings& settings) {
+  return text_of(settings.*Member);
+}
+
+template <auto Member>
+std::string truth_text(const Settings& settings) {
+  return settings.*Member ? "1" : "0";
 }
 
 Status set_buffer(Settings& settings, const std::string& text) {
@@ -124,33 +145,52 @@ Status set_ranks(Settings& settings, const std::string& text) {
 const std::array<Declaration, 14>& declarations() {
   static const std::array<Declaration, 14> all = {{
       {{"", "weir_two_phase", "WEIR_TWO_PHASE", "T, N (without two-phase I/O), S (segmented) or auto"},
-       set_algorithm},
+       set_algorithm,
+       algorithm_text},
       {{"agg", "weir_agg", "WEIR_AGG", "1: order of aggregators that knows the striping"},
-       set_truth<&Settings::striping_aware>},
+       set_truth<&Settings::striping_aware>,
+       truth_text<&Settings::striping_aware>},
       {{"rr", "weir_rr", "WEIR_RR", "1: aggregators round-robin over nodes"},
-       set_truth<&Settings::round_robin>},
+       set_truth<&Settings::round_robin>,
+       truth_text<&Settings::round_robin>},
       {{"req", "weir_req", "WEIR_REQ", "requests per target and step; 0: no throttling"},
-       set_number<&Settings::requests>},
+       set_number<&Settings::requests>,
+       [](const Settings& settings) { return std::to_string(settings.requests); }},
       {{"cb_nodes", "cb_nodes", "WEIR_CB_NODES", "number of aggregators; 0: as many as suit"},
-       set_number<&Settings::aggregators>},
+       set_number<&Settings::aggregators>,
+       number_text<&Settings::aggregators>},
       {{"buffer", "cb_buffer_size", "WEIR_CB_BUFFER",
         "bytes that an aggregator takes in one cycle; unset: as many as suit"},
-       set_buffer},
+       set_buffer,
+       number_text<&Settings::buffer>},
       {{"striping", "weir_striping", "WEIR_STRIPING", "stripes and storage targets in one: 1MiB x 4"},
-       set_striping},
-      {{"unit", "striping_unit", "WEIR_STRIPING_UNIT", "bytes of a stripe"}, set_unit},
-      {{"factor", "striping_factor", "WEIR_STRIPING_FACTOR", "number of storage targets"}, set_factor},
+       set_striping,
+       [](const Settings&) { return std::string(); }},  // said by the two that follow
+      {{"unit", "striping_unit", "WEIR_STRIPING_UNIT", "bytes of a stripe"},
+       set_unit,
+       [](const Settings& settings) { return text_of(settings.striping.unit); }},
+      {{"factor", "striping_factor", "WEIR_STRIPING_FACTOR", "number of storage targets"},
+       set_factor,
+       [](const Settings& settings) {
+         return settings.striping.asked_for() ? text_of(settings.striping.factor) : std::string();
+       }},
       {{"domains", "weir_domains", "WEIR_DOMAINS", "file domains: automatic, even, aligned or cyclic"},
-       set_domains},
-      {{"", "weir_aggregators", "WEIR_AGGREGATORS", "the aggregators by rank: 0,4,8"}, set_ranks},
+       set_domains,
+       [](const Settings& settings) { return std::string(to_string(settings.domains)); }},
+      {{"", "weir_aggregators", "WEIR_AGGREGATORS", "the aggregators by rank: 0,4,8"},
+       set_ranks,
+       [](const Settings& settings) { return fmt::format("{}", fmt::join(settings.ranks, ",")); }},
       {{"", "weir_fill", "WEIR_FILL",
         "0: small holes between pieces are never written, not even as they were"},
-       set_truth<&Settings::fill>},
+       set_truth<&Settings::fill>,
+       truth_text<&Settings::fill>},
       {{"", "weir_allocate", "WEIR_ALLOCATE",
         "0: blocks of a growing file are not asked for before they are written"},
-       set_truth<&Settings::allocate>},
+       set_truth<&Settings::allocate>,
+       truth_text<&Settings::allocate>},
       {{"", "weir_team", "WEIR_TEAM", "take so many ranks for a node, to try things on one machine"},
-       set_number<&Settings::team>},
+       set_number<&Settings::team>,
+       number_text<&Settings::team>},
   }};
   return all;
 }
@@ -268,6 +308,14 @@ std::span<const SettingName> setting_names() {
     return all;
   }();
   return names;
+}
+
+std::map<std::string, std::string> hints_of(const Settings& settings) {
+  std::map<std::string, std::string> hints;
+  for (const Declaration& declaration : declarations())
+    if (std::string value = declaration.text(settings); !value.empty())
+      hints.emplace(declaration.name.hint, std::move(value));
+  return hints;
 }
 
 Status check_hint(std::string_view hint, const std::string& value) {

@@ -75,6 +75,9 @@ struct SettingName {
 };
 std::span<const SettingName> setting_names();
 
+// The settings as hints; without those that are left to what suits.
+std::map<std::string, std::string> hints_of(const Settings& settings);
+
 // Whether the value of a hint can be used. REQUIRES: a hint of setting_names().
 Status check_hint(std::string_view hint, const std::string& value);
 

@@ -170,6 +170,7 @@ WEIR_CONTROL(File_set_view,
 WEIR_CONTROL(File_seek, (MPI_File file, MPI_Offset offset, int whence), (file, offset, whence),
              seek(file, offset, whence, next))
 WEIR_CONTROL(File_set_atomicity, (MPI_File file, int flag), (file, flag), set_atomicity(file, flag, next))
+WEIR_CONTROL(File_set_info, (MPI_File file, MPI_Info info), (file, info), set_info(file, info, next))
 WEIR_CONTROL(File_get_info, (MPI_File file, MPI_Info* info), (file, info), get_info(file, info, next))
 WEIR_CONTROL(Type_free, (MPI_Datatype * type), (type), type_free(next))
 WEIR_CONTROL(Finalize, (), (), finalize(next))

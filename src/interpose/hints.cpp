@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <sstream>
 
 namespace weir::interpose {
 
@@ -33,12 +34,38 @@ Hints read_hints(MPI_Info info) {
 std::vector<std::string> drop_useless(Hints& hints) {
   std::vector<std::string> messages;
   std::erase_if(hints, [&](const auto& hint) {
-    if (hint.first.starts_with("weir_")) return false;
+    if (is_of_weir(hint.first)) return false;
     const Status usable = aggregation::check_hint(hint.first, hint.second);
     if (!usable) messages.push_back(usable.error().message());
     return !usable;
   });
   return messages;
+}
+
+std::vector<std::string> take_advice_of_first(const mpi::Comm& comm, Hints& hints) {
+  std::vector<std::string> names, mine;
+  std::string words;  // each ends with a zero
+  for (const aggregation::SettingName& name : aggregation::setting_names()) {
+    if (is_of_weir(name.hint)) continue;
+    const auto found = hints.find(names.emplace_back(name.hint));
+    words += mine.emplace_back(found == hints.end() ? "" : found->second) + '\0';
+  }
+  std::istringstream of_first(comm.broadcast(words, 0));
+  std::vector<std::int64_t> differs;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string first;
+    std::getline(of_first, first, '\0');
+    differs.push_back(first != mine[i] ? 1 : 0);
+    if (first.empty())
+      hints.erase(names[i]);
+    else
+      hints[names[i]] = first;
+  }
+  differs = comm.sum(std::move(differs));
+  std::vector<std::string> differing;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (differs[i] > 0) differing.push_back(names[i]);
+  return differing;
 }
 
 Result<aggregation::Settings> settings_of(const Hints& hints, const aggregation::Settings& base) {
@@ -58,11 +85,12 @@ Result<bool> collective_wanted() {
               fmt::format("WEIR_COLLECTIVE is '{}'; it can be on or off", *value));
 }
 
-void report_hints(MPI_Info info, const Hints& hints, const aggregation::Settings& settings) {
-  for (const auto& [key, value] : hints) PMPI_Info_set(info, key.c_str(), value.c_str());
+void report_hints(MPI_Info info, const Hints& used, const aggregation::Settings& settings) {
+  // The MPI library has kept what the program said, right or wrong.
+  for (const auto& [key, value] : read_hints(info))
+    if (is_of_weir(key) && !used.contains(key)) PMPI_Info_delete(info, key.c_str());
+  for (const auto& [key, value] : used) PMPI_Info_set(info, key.c_str(), value.c_str());
   PMPI_Info_set(info, "weir_collective", aggregation::configuration_of(settings).c_str());
-  PMPI_Info_set(info, "cb_buffer_size", std::to_string(settings.buffer).c_str());
-  PMPI_Info_set(info, "weir_domains", std::string(to_string(settings.domains)).c_str());
 }
 
 }  // namespace weir::interpose

@@ -104,6 +104,12 @@ auto serve(const Body& body) {
   }
 }
 
+// No file can be opened by two groups at once: the MPI library has the words for it.
+bool is_between_groups(MPI_Comm comm) {
+  int between = 0;
+  return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &between) == MPI_SUCCESS && between != 0;
+}
+
 bool is_set(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
@@ -169,6 +175,7 @@ void failed_after_all(MPI_File file) {
 
 int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next) {
   const Inside now;
+  if (name == nullptr || is_between_groups(comm)) return next();
   std::optional<Service::Opening> opening;
   if (roles->service && comm != MPI_COMM_NULL) {
     auto prepared = serve([&](Service& service) { return service.prepare(comm, info, name, mode); });
@@ -198,12 +205,13 @@ int file_close(MPI_File* file, const Next& next) {
 }
 
 int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-             const char* representation, MPI_Info, const Next& next) {
+             const char* representation, MPI_Info info, const Next& next) {
   const Inside now;
   const int code = next();
   if (roles->service) {
     serve([&](Service& service) {
       service.view_set(file, displacement, etype, filetype, representation, code == MPI_SUCCESS);
+      if (code == MPI_SUCCESS) service.hints_came(file, info, "MPI_File_set_view");
     });
   }
   if (code == MPI_SUCCESS)
@@ -223,6 +231,14 @@ int set_atomicity(MPI_File file, int flag, const Next& next) {
   const int code = next();
   if (roles->service && code == MPI_SUCCESS)
     serve([&](Service& service) { service.atomicity_set(file, flag != 0); });
+  return code;
+}
+
+int set_info(MPI_File file, MPI_Info info, const Next& next) {
+  const Inside now;
+  const int code = next();
+  if (roles->service && code == MPI_SUCCESS)
+    serve([&](Service& service) { service.hints_came(file, info, "MPI_File_set_info"); });
   return code;
 }
 

@@ -54,6 +54,7 @@ int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Dat
              const char* representation, MPI_Info info, const Next& next);
 int seek(MPI_File file, MPI_Offset offset, int whence, const Next& next);
 int set_atomicity(MPI_File file, int flag, const Next& next);
+int set_info(MPI_File file, MPI_Info info, const Next& next);
 int get_info(MPI_File file, MPI_Info* info, const Next& next);
 int type_free(const Next& next);
 int finalize(const Next& next);

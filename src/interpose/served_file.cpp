@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <future>
 
 #include "interpose/mpi_error.hpp"
@@ -21,6 +22,10 @@ namespace {
 Result<Descriptor> open_for(const std::string& path, int mode) {
   if ((mode & MPI_MODE_SEQUENTIAL) != 0)
     return fail(ErrorCode::unsupported, "the file is open in sequential mode");
+  // Devices and the like have no size to go by, and some wait when they are opened.
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown))
+    return fail(ErrorCode::unsupported, "there is no regular file of that name");
   if ((mode & MPI_MODE_RDONLY) != 0) return open_file(path, O_RDONLY | O_CLOEXEC);
   // Bytes between those that are written may have to be read, even if the program only writes.
   auto both = open_file(path, O_RDWR | O_CLOEXEC);
@@ -56,6 +61,14 @@ Result<std::unique_ptr<ServedFile>> ServedFile::open(mpi::Comm comm, MPI_File ha
   file->comm_ = std::move(comm);
   file->hints_ = std::move(hints);
   return file;
+}
+
+// Aggregators are told as they were named, by their ranks in MPI_COMM_WORLD.
+Hints ServedFile::hints_in_use() const {
+  Hints used = hints_of(collective_->settings());
+  if (const auto named = hints_.find("weir_aggregators"); named != hints_.end())
+    if (const auto found = used.find(named->first); found != used.end()) found->second = named->second;
+  return used;
 }
 
 ServedFile::~ServedFile() {

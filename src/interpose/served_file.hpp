@@ -41,7 +41,8 @@ class ServedFile {
   void finish();  // waits for the calls that another thread carries out
 
   int descriptor() const { return descriptor_.get(); }
-  const Hints& hints() const { return hints_; }
+  Hints hints_in_use() const;
+  bool leads() const { return comm_.rank() == 0; }
   const collective::Collective& collective() const { return *collective_; }
 
  private:

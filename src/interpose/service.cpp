@@ -62,20 +62,48 @@ Service::Service(Status environment) : state_(std::make_unique<State>()) {
 }
 Service::~Service() = default;
 
+namespace {
+
+constexpr const char* aggregators_hint = "weir_aggregators";
+
+// Of one rank, before the file is open. LOCAL. The list of aggregators goes among the hints as it was said,
+// wherever that was, to be reported.
+Result<aggregation::Settings> settings_for(MPI_Comm comm, const Status& environment, Hints& hints) {
+  WEIR_TRY(environment);
+  WEIR_ASSIGN(const aggregation::Settings planned, settings_of_plan());
+  WEIR_ASSIGN(aggregation::Settings settings, settings_of(hints, planned));
+  const char* const where =
+      hints.contains(aggregators_hint) ? "hint weir_aggregators" : "environment variable WEIR_AGGREGATORS";
+  if (!settings.ranks.empty()) hints[aggregators_hint] = hints_of(settings).at(aggregators_hint);
+  WEIR_ASSIGN(settings.ranks, in(aggregators_in(comm, settings.ranks), where));
+  return settings;
+}
+
+std::string text_of(const Hints& hints) {
+  std::string text;
+  for (const auto& [key, value] : hints) text += fmt::format("{}={} ", key, value);
+  return text;
+}
+
+}  // namespace
+
 Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const char* name, int mode) {
   Opening opening{.comm = mpi::Comm::duplicate(comm), .hints = read_hints(info)};
   const std::vector<std::string> useless = drop_useless(opening.hints);
-  auto settings = [&]() -> Result<aggregation::Settings> {
-    WEIR_TRY(state_->environment);
-    WEIR_ASSIGN(const aggregation::Settings planned, settings_of_plan(comm));
-    return settings_of(opening.hints, planned);
-  }();
-  WEIR_ASSIGN(opening.settings, agree(opening.comm, std::move(settings)));
-  std::string said;
-  for (const auto& [key, value] : opening.hints) said += fmt::format("{}={} ", key, value);
-  WEIR_TRY(mpi::same_everywhere(opening.comm, said, "the hints of MPI_File_open"));
-  if (opening.comm.rank() == 0)
+  const std::vector<std::string> differing = take_advice_of_first(opening.comm, opening.hints);
+  const std::string said = text_of(opening.hints);
+  WEIR_ASSIGN(
+      opening.settings,
+      in(agree(opening.comm, settings_for(comm, state_->environment, opening.hints)), "MPI_File_open", name));
+  WEIR_TRY(mpi::same_everywhere(opening.comm, said, fmt::format("what hints say of '{}'", name)));
+  WEIR_TRY(mpi::same_everywhere(opening.comm, text_of(hints_of(opening.settings)),
+                                fmt::format("what the environment says of '{}'", name)));
+  if (opening.comm.rank() == 0) {
     for (const std::string& message : useless) state_->say_once(message + " (the hint is ignored)");
+    for (const std::string& hint : differing)
+      state_->say_once(
+          fmt::format("hint {} of MPI_File_open differs between ranks (that of rank 0 is taken)", hint));
+  }
   // What goes wrong here goes wrong again in MPI_File_open, which has the words for it. Which file a name
   // with a colon stands for is only known once it is open.
   const bool makes =
@@ -168,7 +196,20 @@ int Service::pass(const Call& call, const Next& next) {
 
 void Service::describe(MPI_File file, MPI_Info info) {
   if (ServedFile* const served = state_->find(file))
-    report_hints(info, served->hints(), served->collective().settings());
+    report_hints(info, served->hints_in_use(), served->collective().settings());
+}
+
+void Service::hints_came(MPI_File file, MPI_Info info, const char* call) {
+  ServedFile* const served = state_->find(file);
+  if (served == nullptr || !served->leads()) return;
+  const Hints used = served->hints_in_use();
+  for (const auto& [key, value] : read_hints(info)) {
+    const auto found = used.find(key);
+    if (!is_of_weir(key) || (found != used.end() && found->second == value)) continue;
+    state_->say_once(
+        fmt::format("hint {}={} of {}: the file goes on with what it was opened with (the hint is ignored)",
+                    key, value, call));
+  }
 }
 
 namespace {

@@ -32,7 +32,8 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   // Around MPI_File_open. What prepare() finds wrong (a hint of Weir, the environment) makes the open fail on
-  // all ranks alike; a hint of the standard that is of no use is ignored, and one rank says so.
+  // all ranks alike; a hint of the standard that is of no use is ignored, one that differs between ranks is
+  // taken from rank 0, and one rank says so.
   struct Opening {
     mpi::Comm comm;
     Hints hints;
@@ -53,6 +54,8 @@ class Service {
   int pass(const Call& call, const Next& next);
 
   void describe(MPI_File file, MPI_Info info);  // LOCAL: adds what is in use to MPI_File_get_info's answer
+  // LOCAL: hints of `call` come too late for Weir, and one rank says so of those that are Weir's.
+  void hints_came(MPI_File file, MPI_Info info, const char* call);
 
   // COLLECTIVE over MPI_COMM_WORLD: rank 0 prints to standard error where the time went.
   void print_summary();

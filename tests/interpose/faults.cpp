@@ -17,52 +17,14 @@
 
 #include "collective/write_lock.hpp"
 #include "core/file.hpp"
+#include "faults_support.hpp"
 
 namespace {
 
-int rank = 0;
-int ranks = 1;
 int handled = 0;
-
-void give_up(const std::string& what) {
-  std::fprintf(stderr, "rank %d: %s\n", rank, what.c_str());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-std::string words_of(int code) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  return text;
-}
-
-// The same class everywhere, and one of these; the words name the cause.
-void expect(int code, std::initializer_list<int> classes, const std::string& words) {
-  int error_class = MPI_SUCCESS, least = 0, most = 0;
-  MPI_Error_class(code, &error_class);
-  MPI_Allreduce(&error_class, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  MPI_Allreduce(&error_class, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  if (least != most) give_up("ranks have classes from " + words_of(least) + " to " + words_of(most));
-  bool known = false;
-  for (const int wanted : classes) known = known || wanted == error_class;
-  if (!known) give_up("error class " + std::to_string(error_class) + ": " + words_of(code));
-#if defined(OPEN_MPI)  // elsewhere they are on standard error
-  if (words_of(code).find(words) == std::string::npos)
-    give_up("'" + words_of(code) + "' does not name '" + words + "'");
-#else
-  (void)words;
-#endif
-}
 
 void count_errors(MPI_File*, int*, ...) {
   ++handled;
-}
-
-MPI_File open(const std::string& path, int mode, MPI_Info info = MPI_INFO_NULL) {
-  MPI_File file = MPI_FILE_NULL;
-  const int code = MPI_File_open(MPI_COMM_WORLD, path.c_str(), mode, info, &file);
-  if (code != MPI_SUCCESS) give_up("open " + path + ": " + words_of(code));
-  return file;
 }
 
 constexpr int block = 1 << 16;
@@ -210,16 +172,6 @@ void read_only(const std::string& path) {
   MPI_File_close(&file);
 }
 
-bool is_served(MPI_File file) {
-  MPI_Info used = MPI_INFO_NULL;
-  char value[MPI_MAX_INFO_VAL + 1] = "";
-  int found = 0;
-  MPI_File_get_info(file, &used);
-  MPI_Info_get(used, "weir_collective", MPI_MAX_INFO_VAL, value, &found);
-  MPI_Info_free(&used);
-  return found != 0;
-}
-
 void wrong_hint(const std::string& path) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
@@ -231,14 +183,8 @@ void wrong_hint(const std::string& path) {
   MPI_Info_delete(info, "weir_req");
   MPI_Info_set(info, "cb_nodes", "1");
   file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
-  MPI_Info used = MPI_INFO_NULL;
-  MPI_File_get_info(file, &used);
-  char value[MPI_MAX_INFO_VAL + 1] = "";
-  int found = 0;
-  MPI_Info_get(used, "cb_nodes", MPI_MAX_INFO_VAL, value, &found);
-  if (found == 0 || std::strcmp(value, "1") != 0) give_up("cb_nodes is not reported");
+  if (reported(file, "cb_nodes") != "1") give_up("cb_nodes is not reported");
   if (!is_served(file)) give_up("weir_collective is not reported");
-  MPI_Info_free(&used);
   MPI_Info_free(&info);
   MPI_File_close(&file);
 }

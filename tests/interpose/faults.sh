@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# faults.sh WEIR PROGRAM: the cases of faults.cpp. Needs $MPIEXEC.
+# faults.sh WEIR FAULTS OPENING: the cases of faults.cpp and opening.cpp. Needs $MPIEXEC.
 set -uo pipefail
 weir=$1 program=$2
 work=$(mktemp -d)
@@ -47,5 +47,16 @@ run stops 3 1 WEIR_TIMEOUT=1s WEIR_TEAM=1
 needs "collective write of '$work/files/stops': the node of rank 2 does not answer"
 output=$(env WEIR_COLLECTIVE=perhaps LD_PRELOAD="$(dirname "$weir")/../lib/libweir-mpiio.so" "$program" wrong_hint "$work/files" 2>&1 </dev/null)
 grep -q "WEIR_COLLECTIVE is 'perhaps'" <<<"$output" || { echo "FAILED: WEIR_COLLECTIVE=perhaps: $output"; failures=$((failures + 1)); }
+program=$3
+run between_groups 3 0
+run device 2 0
+run aggregators 2 0
+run wrong_aggregators 2 0 WEIR_AGGREGATORS=0,99
+run in_use 2 0 WEIR_REQ=4 WEIR_CB_NODES=1 WEIR_AGG=1 WEIR_STRIPING_UNIT=65536 WEIR_STRIPING_FACTOR=2 WEIR_CB_BUFFER=64KiB
+# once WORDS: said by one rank, one time
+once() { [ "$(grep -c "$1" <<<"$output")" = 1 ] || { printf "FAILED: not said once: '%s':\n%s\n" "$1" "$output" | head -40; failures=$((failures + 1)); }; }
+once 'libweir-mpiio: hint weir_two_phase=nonsense of MPI_File_set_info: .*(the hint is ignored)'
+run hints_of_one 3 0
+once 'libweir-mpiio: hint cb_nodes of MPI_File_open differs between ranks'
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
 echo 'all as expected'
