@@ -297,7 +297,8 @@ Outcome Implementation::call(Direction direction, const Request& request, const 
   }
   status = close_call(direction, status);
   alone_.reset();
-  count(status ? bytes : 0);
+  if (!status) bytes = 0;
+  count(bytes);
   return {.status = std::move(status), .bytes = bytes};
 }
 

@@ -37,8 +37,10 @@ struct Request {
 };
 
 struct Outcome {
-  Status status;            // the same on every rank; names rank, file, offset and cause
-  std::uint64_t bytes = 0;  // of this rank: written, or read before the end of the file
+  Status status;  // the same on every rank; names rank, file, offset and cause
+  // Of this rank: written, or read before the end of the file. 0 after a failure: what was transferred until
+  // then is not known.
+  std::uint64_t bytes = 0;
 };
 
 class Collective {

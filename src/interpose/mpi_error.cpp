@@ -29,6 +29,7 @@ int error_class_of(const Failure& failure) {
     case ErrorCode::invalid_argument:
       if (failure.cause.find(wrong_count) != std::string::npos) return MPI_ERR_COUNT;
       if (failure.cause.find(wrong_type) != std::string::npos) return MPI_ERR_TYPE;
+      if (failure.cause.find(split_before) != std::string::npos) return MPI_ERR_REQUEST;
       return MPI_ERR_ARG;
     case ErrorCode::no_memory:
       return MPI_ERR_NO_MEM;

@@ -13,7 +13,8 @@
 namespace weir::interpose {
 
 // Causes that have an error class of their own. A failure of another rank comes as words: they tell it apart.
-inline constexpr std::string_view wrong_count = "a wrong count", wrong_type = "no data type";
+inline constexpr std::string_view wrong_count = "a wrong count", wrong_type = "no data type",
+                                  split_before = "a split call of the file has begun and not ended";
 
 int error_class_of(const Failure& failure);
 

@@ -58,6 +58,7 @@ Result<std::unique_ptr<ServedFile>> ServedFile::open(mpi::Comm comm, MPI_File ha
                                      comm, {.descriptor = file->descriptor_.get(), .path = *path}, settings));
   file->handle_ = handle;
   file->mode_ = mode;
+  file->path_ = *path;
   file->comm_ = std::move(comm);
   file->hints_ = std::move(hints);
   return file;
@@ -160,7 +161,8 @@ ServedFile::Place ServedFile::place_of(const Call& call) {
   return place;
 }
 
-// Behind the last element that the call asked for, as the MPI library would have done it.
+// Behind the last element that the call asked for, as the MPI library would have done it, whatever becomes of
+// the call.
 void ServedFile::move_pointer(const Call& call, const Place& place) {
   if (call.pointer != Pointer::individual || !place.status || place.bytes == 0) return;
   next::seek(handle_,
@@ -185,14 +187,21 @@ bool is_left_to_library(const Failure& failure) {
 }  // namespace
 
 std::optional<int> ServedFile::transfer(const Call& call) {
+  const bool ordered = call.pointer == Pointer::ordered;  // by the shared pointer, which is the library's
   if (call.phase == Phase::ended) {
-    if (!split_) return std::nullopt;
+    if (!split_ || ordered) return std::nullopt;
     const Split done = *split_;
     split_.reset();
     set_bytes(call.status, done.bytes);
     return done.code;
   }
-  if (atomic_ || !view_served_ || split_) return std::nullopt;
+  if (split_ && call.phase == Phase::begun)
+    return error_code_of({.code = ErrorCode::invalid_argument,
+                          .cause = std::string(split_before),
+                          .operation = fmt::format("MPI_File_{}", call.name),
+                          .object = path_,
+                          .advice = "end that one first"});
+  if (ordered || atomic_ || !view_served_ || split_) return std::nullopt;
   const int forbidding = call.direction == Direction::write ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
   if ((mode_ & forbidding) != 0) return std::nullopt;  // the MPI library says it in its own words
   if (call.phase == Phase::started) return start(call);
@@ -208,7 +217,7 @@ std::optional<int> ServedFile::transfer(const Call& call) {
   const collective::Outcome outcome =
       carry_out(call.direction, mine ? request_ : collective::Request{}, mine);
   if (!outcome.status && is_left_to_library(outcome.status.error())) return std::nullopt;
-  if (outcome.status) move_pointer(call, place);
+  move_pointer(call, place);
   const int code = outcome.status ? MPI_SUCCESS : error_code_of(outcome.status.error());
   if (call.phase == Phase::begun) {
     split_ = Split{code, outcome.bytes};

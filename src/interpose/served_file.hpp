@@ -67,6 +67,7 @@ class ServedFile {
 
   MPI_File handle_ = MPI_FILE_NULL;
   int mode_ = 0;
+  std::string path_;
   Descriptor descriptor_;
   mpi::Comm comm_ = mpi::Comm::serial();
   std::unique_ptr<collective::Collective> collective_;

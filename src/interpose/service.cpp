@@ -181,8 +181,7 @@ void Service::atomicity_set(MPI_File file, bool atomic) {
 }
 
 std::optional<int> Service::transfer(const Call& call) {
-  if (call.reach != Reach::together || call.pointer == Pointer::shared || call.pointer == Pointer::ordered)
-    return std::nullopt;
+  if (call.reach != Reach::together) return std::nullopt;
   ServedFile* const served = state_->find(call.file);
   if (served == nullptr) return std::nullopt;
   return served->transfer(call);

@@ -49,6 +49,16 @@ void full(const std::string& path) {
   limit_file_size(1000);
   expect(write_blocks(file), {MPI_ERR_NO_SPACE, MPI_ERR_IO, MPI_ERR_FILE}, path);
   if (handled != 1) give_up("the error handler was called " + std::to_string(handled) + " times");
+  // Nobody knows what has reached the file; the pointer is where the MPI library would have it.
+  MPI_Status status;
+  const std::vector<char> data(block, 'x');
+  if (MPI_File_write_all(file, data.data(), block, MPI_BYTE, &status) == MPI_SUCCESS) give_up("it went well");
+  int count = -1;
+  MPI_Offset position = -1;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  MPI_File_get_position(file, &position);
+  if (count != 0) give_up("a failed call counts " + std::to_string(count) + " bytes");
+  if (position != block) give_up("after a failed call the pointer is at " + std::to_string(position));
   limit_file_size(RLIM_INFINITY);
   // It was no lasting failure.
   if (const int code = write_blocks(file); code != MPI_SUCCESS)
@@ -56,6 +66,30 @@ void full(const std::string& path) {
   MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
   MPI_Errhandler_free(&handler);
   MPI_File_close(&file);
+}
+
+// A file has one split call at a time.
+void begun_twice(const std::string& path) {
+  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  const char data[] = "abcdefg", other[] = "nothing";
+  MPI_Status status;
+  for (int i = 0; i < 2; ++i) {
+    if (MPI_File_write_at_all_begin(file, 8 * rank, data, 8, MPI_CHAR) != MPI_SUCCESS) give_up("not begun");
+    expect(MPI_File_write_at_all_begin(file, 8 * rank, other, 8, MPI_CHAR), {MPI_ERR_REQUEST},
+           "write_at_all_begin");
+    expect(MPI_File_write_ordered_begin(file, other, 8, MPI_CHAR), {MPI_ERR_REQUEST}, path);
+    int count = 0;
+    if (MPI_File_write_at_all_end(file, data, &status) != MPI_SUCCESS) give_up("not ended");
+    MPI_Get_count(&status, MPI_CHAR, &count);
+    if (count != 8) give_up("wrote " + std::to_string(count) + " bytes");
+  }
+  MPI_File_close(&file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto written = weir::read_text(path);
+  for (int i = 0; i < 8 * ranks; ++i)
+    if (!written || written->size() != 8 * static_cast<std::size_t>(ranks) ||
+        (*written)[static_cast<std::size_t>(i)] != data[i % 8])
+      give_up("something else was written");
 }
 
 void throw_it(MPI_File*, int* code, ...) {
@@ -484,6 +518,7 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(const std::string&);
   } cases[] = {{"full", full},
+               {"begun_twice", begun_twice},
                {"throws", throws},
                {"threads_full", threads_full},
                {"threads_wrong_argument", threads_wrong_argument},

@@ -20,6 +20,7 @@ run() {
 }
 run full 3 0
 run full 1 0
+run begun_twice 2 0
 run throws 2 0
 run threads_full 3 0
 run threads_wrong_argument 3 0

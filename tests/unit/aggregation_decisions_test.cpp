@@ -453,6 +453,25 @@ TEST(Settings, StripingInOneWord) {
   EXPECT_THAT(wrong.error().message(), HasSubstr("1MiB x 4"));
 }
 
+TEST(Settings, AsHintsTheyAreReadBackAsTheyWere) {
+  Settings some = parse_configuration("T:agg=1,req=2,cb_nodes=3,buffer=64KiB,domains=cyclic").value();
+  some.striping = {.unit = 65536, .factor = 4};
+  some.ranks = {3, 1};
+  some.fill = some.allocate = false;
+  some.team = 2;
+  for (const Settings& settings : {Settings{}, some}) {
+    const auto hints = hints_of(settings);
+    const auto read = read_settings(
+        [&](std::string_view name) -> std::optional<std::string> {
+          const auto found = hints.find(std::string(name));
+          return found == hints.end() ? std::nullopt : std::optional(found->second);
+        },
+        {});
+    EXPECT_EQ(read.value(), settings);
+  }
+  EXPECT_FALSE(hints_of({}).contains("cb_nodes")) << "as many as suit is no number";
+}
+
 TEST(Settings, AHintCanBeCheckedByItself) {
   EXPECT_TRUE(check_hint("cb_nodes", "4"));
   const auto wrong = check_hint("cb_nodes", "-1");
