@@ -32,9 +32,9 @@ struct Service::State {
   Status environment;
   std::mutex mutex;  // of the list, not of the files in it
   std::vector<OpenFile> files;
-  Accounting closed;  // of files that are closed
-  std::uint64_t served = 0;
-  std::uint64_t passed = 0;  // files left to the MPI library
+  Accounting closed;         // of files that are closed
+  std::uint64_t served = 0;  // files whose rank 0 is this one
+  std::uint64_t passed = 0;  // the same of those left to the MPI library
   std::set<std::string> said;
   std::set<std::string> without_effect;  // settings of closed files, in words
 
@@ -133,9 +133,8 @@ void Service::opened(Opening opening, MPI_File file, const char* name, int mode,
   const bool writes = (mode & MPI_MODE_RDONLY) == 0;
   // Ranks may differ in what they saw: then there is nothing to serve.
   if (opening.comm.min(succeeded ? 1 : 0) == 1) {
-    auto served = guarded([&] {
-      return ServedFile::open(opening.comm, file, name, mode, opening.settings, std::move(opening.hints));
-    });
+    auto served =
+        ServedFile::open(opening.comm, file, name, mode, opening.settings, std::move(opening.hints));
     if (served) open.served = std::move(*served);
   }
   if (!succeeded) return;
@@ -144,7 +143,7 @@ void Service::opened(Opening opening, MPI_File file, const char* name, int mode,
   else if (writes && open.served->collective().locks())
     open.writes = std::make_unique<PassedWrites>(open.served->descriptor());
   const std::lock_guard lock(state_->mutex);
-  ++(open.served ? state_->served : state_->passed);
+  if (opening.comm.rank() == 0) ++(open.served ? state_->served : state_->passed);
   state_->files.push_back(std::move(open));
 }
 
@@ -213,38 +212,54 @@ void Service::hints_came(MPI_File file, MPI_Info info, const char* call) {
 
 namespace {
 
-// Summed over ranks, the seconds also as the slowest rank had them.
+// Files, each counted by one of its ranks.
+struct Files {
+  std::uint64_t served = 0;
+  std::uint64_t passed = 0;  // left to the MPI library
+};
+
+// Summed over ranks, the seconds also as the slowest rank had them. On rank 0.
 struct Totals {
+  Files files;
   Accounting sum;
   Accounting most;
 };
 
-Totals over_ranks(const Accounting& mine) {
+Totals over_ranks(const Files& files, const Accounting& mine) {
   Totals totals;
   PMPI_Reduce(mine.seconds.data(), totals.sum.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_SUM, 0,
               MPI_COMM_WORLD);
   PMPI_Reduce(mine.seconds.data(), totals.most.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_MAX,
               0, MPI_COMM_WORLD);
-  const std::array<std::uint64_t, 6> counts = {
-      mine.calls, mine.schedules, mine.bytes, mine.sent_between_nodes, mine.requests, mine.file_bytes};
-  std::array<std::uint64_t, 6> sums{};
-  PMPI_Reduce(counts.data(), sums.data(), 6, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-  totals.sum.calls = sums[0];
-  totals.sum.schedules = sums[1];
-  totals.sum.bytes = sums[2];
-  totals.sum.sent_between_nodes = sums[3];
-  totals.sum.requests = sums[4];
-  totals.sum.file_bytes = sums[5];
+  const std::array<std::uint64_t, 8> counts = {files.served,
+                                               files.passed,
+                                               mine.calls,
+                                               mine.schedules,
+                                               mine.bytes,
+                                               mine.sent_between_nodes,
+                                               mine.model_between_nodes,
+                                               mine.requests};
+  std::array<std::uint64_t, counts.size()> sums{};
+  PMPI_Reduce(counts.data(), sums.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, 0,
+              MPI_COMM_WORLD);
+  totals.files = {.served = sums[0], .passed = sums[1]};
+  totals.sum.calls = sums[2];
+  totals.sum.schedules = sums[3];
+  totals.sum.bytes = sums[4];
+  totals.sum.sent_between_nodes = sums[5];
+  totals.sum.model_between_nodes = sums[6];
+  totals.sum.requests = sums[7];
   return totals;
 }
 
-std::string summary_text(const Totals& totals, int ranks, std::uint64_t served, std::uint64_t passed) {
+std::string summary_text(const Totals& totals, int ranks) {
   const Accounting& sum = totals.sum;
+  const auto [served, passed] = totals.files;
   std::string text = fmt::format(
-      "weir: collective I/O of {} file{}: {} in {} calls of {} ranks; {} schedules; {} between nodes; {} "
-      "requests to the file system\n",
+      "weir: collective I/O of {} file{}: {} in {} calls of {} ranks; {} schedules; {} between nodes ({} by "
+      "the file domains); {} requests to the file system\n",
       served, served == 1 ? "" : "s", format_bytes(sum.bytes), sum.calls, ranks, sum.schedules,
-      format_bytes(sum.sent_between_nodes), sum.requests);
+      format_bytes(sum.sent_between_nodes), format_bytes(sum.model_between_nodes), sum.requests);
   if (passed != 0)
     text += fmt::format("weir: {} file{} left to the MPI library\n", passed, passed == 1 ? " was" : "s were");
   double total = 0;
@@ -265,12 +280,12 @@ void Service::print_summary() {
   Accounting mine = state_->closed;
   for (const OpenFile& file : state_->files)
     if (file.served) mine += file.served->collective().accounting();
-  const Totals totals = over_ranks(mine);
+  const Totals totals = over_ranks({.served = state_->served, .passed = state_->passed}, mine);
   int rank = 0, ranks = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (rank != 0) return;
-  std::string text = summary_text(totals, ranks, state_->served, state_->passed);
+  std::string text = summary_text(totals, ranks);
   for (const std::string& note : state_->without_effect) text += fmt::format("weir: note: {}\n", note);
   std::fputs(text.c_str(), stderr);
 }

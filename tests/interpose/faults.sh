@@ -59,5 +59,7 @@ once() { [ "$(grep -c "$1" <<<"$output")" = 1 ] || { printf "FAILED: not said on
 once 'libweir-mpiio: hint weir_two_phase=nonsense of MPI_File_set_info: .*(the hint is ignored)'
 run hints_of_one 3 0
 once 'libweir-mpiio: hint cb_nodes of MPI_File_open differs between ranks'
+run without_first 4 0 WEIR_TEAM=1 WEIR_TWO_PHASE=T WEIR_CB_NODES=1
+once 'collective I/O of 1 file: 24 B in 3 calls of 4 ranks; .*; 16 B between nodes (16 B by the file domains)'
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
 echo 'all as expected'

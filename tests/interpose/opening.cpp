@@ -131,6 +131,20 @@ void hints_of_one(const std::string& path) {
   if (rank == 0) MPI_Info_free(&info);
 }
 
+// Rank 0 of the job is none of the file's: it is accounted for all the same.
+void without_first(const std::string& path) {
+  MPI_Comm rest = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &rest);
+  if (rank == 0) return;
+  MPI_File file = open(path, anew, MPI_INFO_NULL, rest);
+  const char data[8] = "";
+  if (const int code = MPI_File_write_at_all(file, 8 * (rank - 1), data, 8, MPI_CHAR, MPI_STATUS_IGNORE);
+      code != MPI_SUCCESS)
+    give_up(words_of(code));
+  MPI_File_close(&file);
+  MPI_Comm_free(&rest);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -142,7 +156,8 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(const std::string&);
   } cases[] = {{"between_groups", between_groups},       {"device", device}, {"aggregators", aggregators},
-               {"wrong_aggregators", wrong_aggregators}, {"in_use", in_use}, {"hints_of_one", hints_of_one}};
+               {"wrong_aggregators", wrong_aggregators}, {"in_use", in_use}, {"hints_of_one", hints_of_one},
+               {"without_first", without_first}};
   for (const auto& one : cases)
     if (std::strcmp(one.name, argv[1]) == 0) one.run(std::string(argv[2]) + "/" + one.name);
   MPI_Barrier(MPI_COMM_WORLD);
