@@ -10,12 +10,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <mutex>
 #include <random>
 #include <system_error>
 #include <thread>
 
+#include "core/no_signals.hpp"
 #include "mpi/comm.hpp"
 
 namespace weir::collective {
@@ -79,17 +79,7 @@ class Answering {
     where_ = {.secret = std::uint64_t{random()} << 32U | random(),
               .addresses = own_addresses(),
               .port = any.sin_port};
-    // Signals are for the threads of the program.
-    sigset_t all, before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      thread_ = std::thread([this] { answer(); });
-    } catch (...) {
-      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw;
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = thread_without_signals([this] { answer(); });
   }
   Answering(const Answering&) = delete;
   Answering& operator=(const Answering&) = delete;

@@ -1,6 +1,7 @@
 // A thread that does jobs one after another, in the order they came. Its owner ends it: the destructor waits
 // for the jobs that were posted. A job must not throw. After a job it stays awake as long as `lingers` says,
-// so that whoever posts the next one need not wake it, which takes as long as a small job.
+// so that whoever posts the next one need not wake it, which takes as long as a small job. Signals are for
+// the threads of the program.
 //
 // Threads: post() from any thread.
 #pragma once
@@ -15,12 +16,15 @@
 #include <optional>
 #include <thread>
 
+#include "core/no_signals.hpp"
+
 namespace weir {
 
 class Worker {
  public:
   // Throws std::system_error when there is no thread to be had.
-  explicit Worker(std::chrono::microseconds lingers = {}) : lingers_(lingers), thread_([this] { work(); }) {}
+  explicit Worker(std::chrono::microseconds lingers = {})
+      : lingers_(lingers), thread_(thread_without_signals([this] { work(); })) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 
+#include "core/no_signals.hpp"
 #include "core/options.hpp"
 
 namespace weir::mpi {
@@ -169,7 +170,8 @@ namespace {
 // call of agree().
 class Watchdog {
  public:
-  explicit Watchdog(const Failure& failure) : message_(failure.message()), thread_([this] { watch(); }) {}
+  explicit Watchdog(const Failure& failure)
+      : message_(failure.message()), thread_(thread_without_signals([this] { watch(); })) {}
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog() {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "core/no_signals.hpp"
 #include "core/this_thread.hpp"
 #include "core/timed.hpp"
 
@@ -25,7 +26,7 @@ Carrier::Carrier(Region region, Mailbox mailbox, ServerAddress server)
       server_watch_(server_.process),
       backlog_(mailbox_.data_room(), true),
       warm_up_(region_, static_cast<std::uint64_t>(mailbox_.data() - region_.data()), mailbox_.data_room()),
-      thread_([this] { work(); }) {}
+      thread_(thread_without_signals([this] { work(); })) {}
 
 Carrier::~Carrier() {
   backlog_.end();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/no_signals.hpp"
 #include "core/timed.hpp"
 #include "offload/meeting.hpp"
 
@@ -58,7 +59,7 @@ MpiCarrier::MpiCarrier(mpi::Comm comm, int server, std::uint64_t room)
       ring_(room),
       backlog_(room, false),
       outbox_(comm_.get(), server),
-      thread_([this] { work(); }) {}
+      thread_(thread_without_signals([this] { work(); })) {}
 
 MpiCarrier::~MpiCarrier() {
   backlog_.end();
@@ -151,7 +152,7 @@ void MpiCarrier::work() {
 MpiReceiver::MpiReceiver(mpi::Comm comm, const std::vector<std::pair<int, Mailbox>>& clients)
     : comm_(std::move(comm)) {
   for (const auto& [rank, mailbox] : clients) links_.emplace_back(comm_.get(), rank, mailbox);
-  thread_ = std::thread([this] { work(); });
+  thread_ = thread_without_signals([this] { work(); });
 }
 
 MpiReceiver::~MpiReceiver() {

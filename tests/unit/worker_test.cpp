@@ -2,11 +2,39 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <future>
 
 namespace weir {
 namespace {
+
+// A handler of the program is for the program's threads. Those of Weir take no signal, not even when nobody
+// else does.
+TEST(Worker, TakesNoSignals) {
+  const auto before = std::signal(SIGUSR1, [](int) {});
+  sigset_t one, usual, pending;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, SIGUSR1);
+  Worker worker;
+  ::pthread_sigmask(SIG_BLOCK, &one, &usual);
+  ::kill(::getpid(), SIGUSR1);
+  std::promise<sigset_t> mask;
+  worker.post([&] {
+    sigset_t of_worker;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &of_worker);
+    mask.set_value(of_worker);
+  });
+  const sigset_t of_worker = mask.get_future().get();
+  EXPECT_EQ(::sigismember(&of_worker, SIGTERM), 1);
+  EXPECT_EQ(::sigismember(&of_worker, SIGSEGV), 0) << "programs may handle what becomes of their memory";
+  ::sigpending(&pending);
+  EXPECT_EQ(::sigismember(&pending, SIGUSR1), 1) << "the worker took it";
+  ::pthread_sigmask(SIG_SETMASK, &usual, nullptr);
+  std::signal(SIGUSR1, before);
+}
 
 // What launchers do to a rank: one processor, and a word about how many ranks there are.
 class Bound : public testing::Test {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/file.hpp"
-#include "no_signals.hpp"
+#include "core/no_signals.hpp"
 #include "sampled_nodes.hpp"
 #include "telemetry/source.hpp"
 

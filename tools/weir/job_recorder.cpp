@@ -17,8 +17,8 @@
 #include <thread>
 
 #include "core/file.hpp"
+#include "core/no_signals.hpp"
 #include "job_store.hpp"
-#include "no_signals.hpp"
 #include "report/quantity.hpp"
 #include "telemetry/source.hpp"
 
