@@ -36,18 +36,10 @@ std::uint64_t ReducingWriter::memory() const {
   return bytes;
 }
 
-void ReducingWriter::note_memory(const Rooms& a, const Rooms& b) {
-  std::uint64_t passing = 0;
-  for (const Rooms* rooms : {&a, &b}) {
-    for (const auto& room : *rooms) passing += room.size();
-  }
-  peak_ = std::max(peak_, memory() + passing);
-}
-
-ReducingWriter::Rooms ReducingWriter::rooms_for(const Part& part, std::size_t element_size) {
-  Rooms rooms;
-  for (const Held& held : part) rooms.emplace_back(bytes_of(held.kept, element_size));
-  return rooms;
+void ReducingWriter::note_memory(const Rooms& passing) {
+  std::uint64_t bytes = memory();
+  for (const auto& room : passing) bytes += room.size();
+  peak_ = std::max(peak_, bytes);
 }
 
 // The place of each box in the part, if they are the same boxes. Mostly in the same order.
@@ -195,8 +187,6 @@ Status ReducingWriter::stage_memory(const Call& call, const Variable& known, Sta
     for (const std::size_t at : staged.at)
       staged.thinned.emplace_back(bytes_of((*part)[at].kept, size_of(known.type)));
   }
-  if (staged.completes && !known.reduction.operation.empty())
-    staged.results = rooms_for(*part, size_of(known.stored.type));
   return {};
 }
 
@@ -253,7 +243,7 @@ Status ReducingWriter::write(const Call& call) {
   WEIR_TRY(mpi::vote(comm_, words, staged ? Status() : Status(tl::make_unexpected(staged.error()))));
 
   WEIR_ASSIGN(Variable * variable, commit(call, *staged));
-  note_memory(staged->thinned, staged->results);
+  note_memory(staged->thinned);
   Part& part = variable->parts[staged->index];
   std::vector<ReducedBlock> arrived;  // what is left of the blocks
   for (std::size_t i = 0; i < call.blocks.size(); ++i) {
@@ -269,34 +259,19 @@ Status ReducingWriter::write(const Call& call) {
   }
   if (!staged->completes) return {};
   if (variable->reduction.operation.empty()) return file_.write(variable->stored, variable->step, arrived);
-  return store(*variable, part, staged->results);
+  return store(*variable, part);
 }
 
-Status ReducingWriter::store(Variable& variable, Part& part, Rooms& results) {
+Status ReducingWriter::store(Variable& variable, Part& part) {
   Status computed;
   std::vector<ReducedBlock> blocks;
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    if (Status done = part[i].accumulator->result(results[i].data()); !done) computed = done;
-    part[i].accumulator->reset();
-    blocks.push_back({part[i].kept, results[i].data(), part[i].owner});
+  for (Held& held : part) {
+    const auto result = held.accumulator->finish();
+    if (!result) computed = tl::make_unexpected(result.error());
+    blocks.push_back({held.kept, result.value_or(nullptr), held.owner});
   }
   if (may_overflow(variable.reduction, variable.type)) WEIR_TRY(mpi::agree(comm_, computed));
   return file_.write(variable.stored, variable.step, blocks);
-}
-
-Status ReducingWriter::finish_variable(Variable& variable) {
-  std::vector<Rooms> results;  // by part
-  const Status mine = guarded([&]() -> Status {
-    for (std::size_t i = 0; i < variable.live; ++i)
-      results.push_back(rooms_for(variable.parts[i], size_of(variable.stored.type)));
-    return {};
-  });
-  WEIR_TRY(mpi::agree(comm_, mine));
-  for (std::size_t i = 0; i < variable.live; ++i) {
-    note_memory(results[i]);
-    WEIR_TRY(store(variable, variable.parts[i], results[i]));
-  }
-  return {};
 }
 
 Status ReducingWriter::finish() {
@@ -312,8 +287,11 @@ Status ReducingWriter::finish() {
       return in(Status(unequal_steps(variable)), fmt::format("write variable '{}'", name));
   }
   for (Variable* variable : incomplete) {
-    WEIR_TRY(in(finish_variable(*variable), fmt::format("write variable '{}', {}", variable->stored.name,
-                                                        describe_step(variable->step))));
+    for (std::size_t i = 0; i < variable->live; ++i) {
+      WEIR_TRY(
+          in(store(*variable, variable->parts[i]),
+             fmt::format("write variable '{}', {}", variable->stored.name, describe_step(variable->step))));
+    }
   }
   variables_.clear();
   return {};

@@ -56,10 +56,8 @@ class ReducingWriter {
   Status write(const Call& call);  // COLLECTIVE
   Status finish();                 // COLLECTIVE: stores what the file's end leaves incomplete
   bool knows(const std::string& name) const { return variables_.count(name) != 0; }
-  std::uint64_t memory() const;  // LOCAL: bytes held by accumulators
-  std::uint64_t peak_memory() const {
-    return peak_;
-  }  // the most of them so far, with the results being written
+  std::uint64_t memory() const;                        // LOCAL: bytes held by accumulators
+  std::uint64_t peak_memory() const { return peak_; }  // the most so far, with what passed through
 
  private:
   struct Held {
@@ -93,7 +91,6 @@ class ReducingWriter {
     std::vector<Box> boxes;       // of the call, with everything filled in
     std::vector<std::size_t> at;  // the place of each in the part
     Rooms thinned;                // by block of the call: what is left after sub-sampling
-    Rooms results;                // by place in the part
   };
 
   Result<Staged> stage(const Call& call) const;
@@ -102,12 +99,10 @@ class ReducingWriter {
   static Status stage_boxes(const Call& call, const Variable& known, Staged& staged);
   static Status stage_memory(const Call& call, const Variable& known, Staged& staged);
   static std::optional<std::vector<std::size_t>> match(const std::vector<Box>& boxes, const Part& part);
-  static Rooms rooms_for(const Part& part, std::size_t element_size);
   static tl::unexpected<Failure> unequal_steps(const Variable& variable);
   Result<Variable*> commit(const Call& call, Staged& staged);
-  Status store(Variable& variable, Part& part, Rooms& results);
-  Status finish_variable(Variable& variable);
-  void note_memory(const Rooms& a, const Rooms& b = {});
+  Status store(Variable& variable, Part& part);
+  void note_memory(const Rooms& passing);
 
   mpi::Comm comm_;
   File file_;

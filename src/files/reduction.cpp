@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace weir::files {
 
@@ -78,7 +79,8 @@ struct Accumulator::Cells {
   virtual ~Cells() = default;
   virtual void set(const std::byte* data) = 0;  // the first step
   virtual void add(const std::byte* data) = 0;
-  virtual Status result(std::byte* out, std::uint64_t count) const = 0;
+  virtual Status finish(std::uint64_t) { return {}; }  // makes results of the cells
+  virtual const std::byte* data() const = 0;
   virtual std::uint64_t bytes() const = 0;
 };
 
@@ -92,10 +94,7 @@ class Last final : public Accumulator::Cells {
     if (!bytes_.empty()) std::memcpy(bytes_.data(), data, bytes_.size());
   }
   void add(const std::byte* data) override { set(data); }
-  Status result(std::byte* out, std::uint64_t) const override {
-    if (!bytes_.empty()) std::memcpy(out, bytes_.data(), bytes_.size());
-    return {};
-  }
+  const std::byte* data() const override { return bytes_.data(); }
   std::uint64_t bytes() const override { return bytes_.size(); }
 
  private:
@@ -116,10 +115,7 @@ class Extreme final : public Accumulator::Cells {
       if (wins || is_nan(value)) cells_[i] = value;
     }
   }
-  Status result(std::byte* out, std::uint64_t) const override {
-    if (!cells_.empty()) std::memcpy(out, cells_.data(), cells_.size() * sizeof(T));
-    return {};
-  }
+  const std::byte* data() const override { return reinterpret_cast<const std::byte*>(cells_.data()); }
   std::uint64_t bytes() const override { return cells_.size() * sizeof(T); }
 
  private:
@@ -146,31 +142,37 @@ class Total final : public Accumulator::Cells {
       }
     }
   }
-  Status result(std::byte* out, std::uint64_t count) const override {
+  Status finish(std::uint64_t count) override {
     if (overflow_) {
       return fail(
           ErrorCode::invalid_argument,
           fmt::format("the {} does not fit into 64 bits", for_mean ? "sum for the mean" : "sum of the steps"),
           "write the variable as float64, or reduce fewer steps");
     }
-    for (std::size_t i = 0; i < cells_.size(); ++i) put(out, i, count);
+    // In place: a result takes no more room than its sum, so none reaches a sum that is still needed.
+    auto* out = reinterpret_cast<std::byte*>(cells_.data());
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const auto result = result_of(cells_[i], count);
+      static_assert(sizeof result <= sizeof(Sum));
+      store(out, i, result);
+    }
     return {};
   }
+  const std::byte* data() const override { return reinterpret_cast<const std::byte*>(cells_.data()); }
   std::uint64_t bytes() const override { return cells_.size() * sizeof(Sum); }
 
  private:
-  void put(std::byte* out, std::size_t i, std::uint64_t count) const {
+  static auto result_of(Sum sum, std::uint64_t count) {
     if constexpr (!for_mean && std::is_integral_v<T>) {
-      store(out, i, cells_[i]);
+      return sum;
     } else if constexpr (!for_mean) {
-      store(out, i, static_cast<T>(cells_[i]));
+      return static_cast<T>(sum);
     } else if constexpr (std::is_integral_v<T>) {
-      store(out, i,
-            static_cast<double>(static_cast<long double>(cells_[i]) / static_cast<long double>(count)));
+      return static_cast<double>(static_cast<long double>(sum) / static_cast<long double>(count));
     } else if constexpr (is_complex<Sum>) {
-      store(out, i, static_cast<T>(cells_[i] / static_cast<typename Sum::value_type>(count)));
+      return static_cast<T>(sum / static_cast<typename Sum::value_type>(count));
     } else {
-      store(out, i, static_cast<T>(cells_[i] / static_cast<Sum>(count)));
+      return static_cast<T>(sum / static_cast<Sum>(count));
     }
   }
 
@@ -305,9 +307,10 @@ void Accumulator::add(const std::byte* data) {
   }
 }
 
-Status Accumulator::result(std::byte* out) const {
+Result<const std::byte*> Accumulator::finish() {
   if (count_ == 0) throw std::logic_error("the result of no steps");
-  return cells_->result(out, count_);
+  WEIR_TRY(cells_->finish(std::exchange(count_, 0)));
+  return cells_->data();
 }
 
 std::uint64_t Accumulator::bytes() const {

@@ -35,10 +35,9 @@ class Accumulator {
 
   void add(const std::byte* data);  // one step; need not be aligned
   std::uint64_t count() const { return count_; }
-  // Fails if a sum of integers left the range of 64 bits. REQUIRES: count() > 0, room for elements of
-  // result_type.
-  Status result(std::byte* out) const;
-  void reset() { count_ = 0; }
+  // The result, of result_type, in the accumulator's own memory: it stands until the next add(), which begins
+  // anew. Fails if a sum of integers left the range of 64 bits. REQUIRES: count() > 0.
+  Result<const std::byte*> finish();
   std::uint64_t bytes() const;  // of memory
 
   struct Cells;
