@@ -22,17 +22,17 @@ Result<std::unique_ptr<Input>> open(const FileSpec& spec) {
   return bp::open(format, spec);
 }
 
-Option aggregators() {
+Option aggregators(std::string_view help) {
   return {.name = "aggregators",
           .kind = Option::Kind::integer,
           .fallback = "0",
-          .help = "data files, each shared by as many ranks; 0: four per node",
+          .help = help,
           .least = 0,
           .most = 1'000'000};
 }
 
-std::vector<Option> bp_options(Option buffer) {
-  return {aggregators(),
+std::vector<Option> bp_options(Option data_files, Option buffer) {
+  return {std::move(data_files),
           std::move(buffer),
           {.name = "compression",
            .kind = Option::Kind::word,
@@ -56,9 +56,12 @@ std::vector<Option> bp_options(Option buffer) {
 
 Entry adios2_bp4_entry() {
   return {.name = "adios2-bp4",
-          .summary = "ADIOS2 BP4 folders; a step is kept in memory until it ends",
+          .summary = "ADIOS2 BP4 folders; a step is kept in memory until it ends, by I/O servers in portions",
           .missing = "",
-          .options = bp_options({.name = "buffer",
+          .options = bp_options(aggregators("data files, each shared by as many ranks; 0: four per node, "
+                                            "or one for each I/O server; fewer than those make a server "
+                                            "keep whole steps"),
+                                {.name = "buffer",
                                  .kind = Option::Kind::bytes,
                                  .fallback = "16K",
                                  .help = "memory set aside for a step at the start; it grows as needed",
@@ -75,10 +78,12 @@ Entry adios2_bp4_entry() {
 
 Entry adios2_bp5_entry() {
   std::vector<Option> options =
-      bp_options({.name = "buffer",
+      bp_options(aggregators("data files, each shared by as many ranks; 0: four per node"),
+                 {.name = "buffer",
                   .kind = Option::Kind::bytes,
                   .fallback = "16M",
-                  .help = "small blocks that a rank gathers before they are written",
+                  .help = "small blocks that a rank gathers before they are written; an I/O server a 32nd of "
+                          "its budget at most",
                   .least = 0,
                   .most = std::int64_t{1} << 40});
   options.push_back({.name = "aggregation",

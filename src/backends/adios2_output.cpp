@@ -20,9 +20,15 @@ namespace {
 // From this many bytes a rank, BP5 data goes straight from the caller's memory to the file; smaller blocks
 // are copied, gathered.
 constexpr std::int64_t direct_from = 256 << 10;
+// Of those, smaller blocks are copied nevertheless; ADIOS2 by itself copies all below 4 MiB.
+constexpr std::int64_t direct_block = 64 << 10;
 // Bytes of metadata that a step may add to a file besides its data, for every rank; only to notice a full
 // disk in time.
 constexpr std::int64_t metadata_room = 8 << 10;
+// What BP4 adds to a block in its buffer is less: two names, which have 64 KiB at most, and headers.
+constexpr std::uint64_t bp4_headers = 144U << 10U;
+// However little memory there is: writes of less would be too many, and in BP4 blocks.
+constexpr std::uint64_t least_gathered = 1U << 20U;
 // Data files of a node, unless told otherwise: one keeps the ranks of a node waiting for each other, as many
 // as ranks would be too many for a parallel file system.
 constexpr std::int64_t files_per_node = 4;
@@ -54,13 +60,21 @@ bool transfers_collectively(const FileSpec& spec) {
 
 class Adios2Output final : public Output {
  public:
-  Adios2Output(Format format, const FileSpec& spec, Library library, std::int64_t budget)
+  // `bp4_room` as configured.
+  Adios2Output(Format format, const FileSpec& spec, Library library, std::int64_t budget,
+               std::uint64_t bp4_room)
       : format_(format),
         path_(spec.path),
         comm_(spec.comm),
         options_(spec.options),
         library_(std::move(library)),
-        budget_(budget) {
+        budget_(budget),
+        bp4_room_(bp4_room) {
+    if (format == Format::bp5) {
+      gathered_ = options_.integer("buffer");
+      if (spec.memory > 0)
+        gathered_ = std::min(gathered_, static_cast<std::int64_t>(std::max(spec.memory, least_gathered)));
+    }
     collective_transfer_ = format == Format::hdf5 && transfers_collectively(spec);
     compressed_ = format != Format::hdf5 && options_.text("compression") != "none";
     if (format == Format::hdf5 && comm_.rank() == 0 && wants_early_blocks(options_))
@@ -83,7 +97,8 @@ class Adios2Output final : public Output {
   Status end_step();
   Status mark_step();
   Status store_notes();
-  Status write_bp4(Defined& target, std::span<const SourceBlock> blocks);
+  Status write_bp4(Defined& target, std::span<const SourceBlock> blocks, Access access);
+  Status put_in_portions(Defined& target, std::span<const SourceBlock> blocks);
   Status write_bp5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, Access access);
   Status write_hdf5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks, const Place& place);
   void put(Defined& target, const Box& box, const std::byte* data, adios2::Mode mode);
@@ -99,7 +114,10 @@ class Adios2Output final : public Output {
   Library library_;
   // Bytes that can be reserved before free space has to be watched; the same on all ranks.
   std::int64_t budget_;
-  EarlyBlocks blocks_;  // HDF5, rank 0, for all
+  std::uint64_t bp4_room_;     // BP4: bytes that ADIOS2 holds before it writes them; 0: a whole step
+  std::int64_t gathered_ = 0;  // BP5: bytes of small blocks that a rank gathers
+  std::int64_t small_ = 0;     // BP5: bytes of small variables since data was written, of all ranks, on each
+  EarlyBlocks blocks_;         // HDF5, rank 0, for all
   bool collective_transfer_ = false;
   bool compressed_ = false;  // nobody knows how many bytes will be written
 
@@ -221,7 +239,7 @@ Status Adios2Output::write(const Place& place, std::span<const SourceBlock> bloc
   }
   switch (format_) {
     case Format::bp4:
-      return write_bp4(target, full);
+      return write_bp4(target, full, place.access);
     case Format::bp5:
       return write_bp5(target, slot, full, place.access);
     case Format::hdf5:
@@ -230,21 +248,38 @@ Status Adios2Output::write(const Place& place, std::span<const SourceBlock> bloc
   return {};
 }
 
-// BP4 keeps a step in memory until it ends; blocks that are put together are copied there after a single
-// reallocation.
-Status Adios2Output::write_bp4(Defined& target, std::span<const SourceBlock> blocks) {
+// BP4 keeps a step in memory until it ends, unless there is a bound; blocks that are put together are copied
+// there after a single reallocation.
+Status Adios2Output::write_bp4(Defined& target, std::span<const SourceBlock> blocks, Access access) {
+  for (const SourceBlock& block : blocks)
+    buffered_here_ += static_cast<std::int64_t>(volume(block.box.count) * size_of(target.variable.type));
+  if (bp4_room_ != 0) {
+    if (access == Access::collective) WEIR_TRY(check_room(buffered_here_));
+    buffered_here_ = std::min(buffered_here_, static_cast<std::int64_t>(bp4_room_));
+    return put_in_portions(target, blocks);
+  }
   return guard(fmt::format("write variable '{}'", target.variable.name), [&] {
-    for (const SourceBlock& block : blocks) {
-      put(target, block.box, block.data, blocks.size() == 1 ? adios2::Mode::Sync : adios2::Mode::Deferred);
-      buffered_here_ += static_cast<std::int64_t>(volume(block.box.count) * size_of(target.variable.type));
-    }
+    const auto mode = blocks.size() == 1 ? adios2::Mode::Sync : adios2::Mode::Deferred;
+    for (const SourceBlock& block : blocks) put(target, block.box, block.data, mode);
     library_.engine().PerformPuts();
   });
 }
 
-// Blocks go to the file before the call returns, without a copy, where that is collective and worth it; all
-// ranks have to come to the same decision. The shape tells for the first calls; a slot that is written in
-// many calls is asked about.
+// ADIOS2 writes what it holds when a put does not fit beside it, and refuses one that would not fit by
+// itself. Deferred puts it does not check.
+Status Adios2Output::put_in_portions(Defined& target, std::span<const SourceBlock> blocks) {
+  const std::size_t size = size_of(target.variable.type);
+  return guard(fmt::format("write variable '{}'", target.variable.name), [&] {
+    for (const SourceBlock& block : blocks) {
+      for (const Box& portion : split(block.box, (bp4_room_ - bp4_headers) / size))
+        put(target, portion, block.data + position_of(portion, block.box) * size, adios2::Mode::Sync);
+    }
+  });
+}
+
+// Blocks go to the file before the call returns, without a copy, where that is collective and worth it, or
+// where small ones have become many; all ranks have to come to the same decision. The shape tells for the
+// first calls; a slot that is written in many calls is asked about.
 Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const SourceBlock> blocks,
                                Access access) {
   std::int64_t bytes = 0;
@@ -254,11 +289,12 @@ Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const Sour
   buffered_here_ += bytes;
   bool direct = access == Access::collective && target.bytes() >= direct_from * comm_.size();
   constexpr int few = 4;
-  if (direct && ++slot.collective_writes > few) {
+  if (access == Access::collective && slot.collective_writes++ == 0 && !direct) small_ += target.bytes();
+  if (direct && slot.collective_writes > few) {
     const auto together = comm_.sum({bytes, buffered_here_});
-    direct =
-        together[0] >= direct_from * comm_.size() || together[1] >= options_.integer("buffer") * comm_.size();
+    direct = together[0] >= direct_from * comm_.size() || together[1] >= gathered_ * comm_.size();
   }
+  direct = direct || (access == Access::collective && small_ > gathered_ * comm_.size());
   if (direct) WEIR_TRY(check_room(buffered_here_));
   return guard(fmt::format("write variable '{}'", target.variable.name), [&] {
     for (const SourceBlock& block : blocks) {
@@ -267,6 +303,7 @@ Status Adios2Output::write_bp5(Defined& target, Slot& slot, std::span<const Sour
     if (!direct) return;
     library_.engine().PerformDataWrite();
     buffered_here_ = 0;
+    small_ = 0;
   });
 }
 
@@ -320,6 +357,7 @@ Status Adios2Output::end_step() {
       format_, "end a step", path_, [&] { library_.engine().EndStep(); }, reports));
   wrote_in_step_ = false;
   buffered_here_ = 0;
+  small_ = 0;
   step_is_open_ = false;
   ++adios_step_;
   return {};
@@ -381,28 +419,39 @@ Status prepare(Format format, const fs::path& path) {
   return file.close(probe);
 }
 
-// COLLECTIVE.
-std::int64_t data_files(const FileSpec& spec) {
+// COLLECTIVE. BP4 can bound its memory only where no ranks share a file, see bp4_room().
+std::int64_t data_files(Format format, const FileSpec& spec) {
   if (const std::int64_t asked = spec.options.integer("aggregators"); asked > 0) return asked;
+  if (format == Format::bp4 && spec.memory > 0) return spec.comm.size();
   const std::int64_t on_fullest_node = spec.comm.max(spec.comm.ranks_on_node());
   const std::int64_t ranks_per_file = (on_fullest_node + files_per_node - 1) / files_per_node;
   return (spec.comm.size() + ranks_per_file - 1) / ranks_per_file;
 }
 
-void configure(Format format, const FileSpec& spec, std::int64_t aggregators, adios2::IO& io) {
+// Bytes that BP4 holds before it writes them; 0: a whole step. It writes from within a put, and where ranks
+// share a data file all of them would have to take part in that.
+std::uint64_t bp4_room(const FileSpec& spec, std::int64_t data_files) {
+  if (spec.memory == 0 || data_files < spec.comm.size()) return 0;
+  return std::max({spec.memory, static_cast<std::uint64_t>(spec.options.integer("buffer")), least_gathered});
+}
+
+void configure(Format format, const FileSpec& spec, std::int64_t data_files, adios2::IO& io) {
   const Options& options = spec.options;
   if (format == Format::hdf5) {
     io.SetParameter("H5CollectiveMPIO", transfers_collectively(spec) ? "yes" : "no");
     return;
   }
   io.SetParameter("AsyncOpen", "false");  // failures belong to create()
-  io.SetParameter("NumAggregators", std::to_string(aggregators));
+  io.SetParameter("NumAggregators", std::to_string(data_files));
   io.SetParameter("StatsLevel", options.flag("stats") ? "1" : "0");
   if (format == Format::bp4) {
     io.SetParameter("Profile", "off");
     io.SetParameter("InitialBufferSize", std::to_string(options.integer("buffer")));
+    if (const std::uint64_t room = bp4_room(spec, data_files); room != 0)
+      io.SetParameter("MaxBufferSize", std::to_string(room));
   } else {
     io.SetParameter("AggregationType", options.text("aggregation"));
+    io.SetParameter("MinDeferredSize", std::to_string(direct_block));
   }
 }
 
@@ -417,18 +466,19 @@ Result<std::unique_ptr<Output>> create(Format format, const FileSpec& spec) {
   WEIR_TRY(mpi::agree(spec.comm, spec.comm.rank() == 0 ? prepare(format, spec.path) : Status()));
   const std::int64_t budget =
       spec.comm.max(spec.comm.rank() == 0 ? static_cast<std::int64_t>(free_space(spec.path) / 2) : 0);
-  const std::int64_t aggregators = format == Format::hdf5 ? 0 : data_files(spec);
+  const std::int64_t files = format == Format::hdf5 ? 0 : data_files(format, spec);
   std::optional<Library> library;
   Status status = guarded(format, "create", spec.path, [&] {
     library.emplace(format, spec.comm);
-    configure(format, spec, aggregators, library->io());
+    configure(format, spec, files, library->io());
     library->open(spec.path, adios2::Mode::Write);
   });
   if (!status) {
     if (library) library->abandon();
     return tl::make_unexpected(std::move(status).error());
   }
-  return std::make_unique<Adios2Output>(format, spec, std::move(*library), budget);
+  return std::make_unique<Adios2Output>(format, spec, std::move(*library), budget,
+                                        format == Format::bp4 ? bp4_room(spec, files) : 0);
 }
 
 }  // namespace weir::backends::bp

@@ -123,6 +123,9 @@ struct FileSpec {
   std::filesystem::path path;
   mpi::Comm comm;
   Options options;  // checked against the entry's declaration
+  // Bytes of data that an output may gather before it writes them; the same on every rank. 0: as many as it
+  // likes.
+  std::uint64_t memory = 0;
 };
 
 // What a format cannot store although others can; checked before it is asked to.

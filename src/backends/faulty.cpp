@@ -119,7 +119,7 @@ class FaultyInput final : public Input {
 
 Result<FileSpec> inner_spec(const FileSpec& spec, const Entry& inner) {
   WEIR_ASSIGN(Options options, parse_options(fmt::format("backend '{}'", inner.name), inner.options, {}));
-  return FileSpec{.path = spec.path, .comm = spec.comm, .options = std::move(options)};
+  return FileSpec{.path = spec.path, .comm = spec.comm, .options = std::move(options), .memory = spec.memory};
 }
 
 Result<std::unique_ptr<Output>> create(const FileSpec& spec) {

@@ -93,7 +93,8 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, co
   auto output = mpi::agree(comm, guarded([&] {
                              return entry->create({.path = publication.temporary(),
                                                    .comm = backends::comm_for(*entry, comm),
-                                                   .options = std::move(parsed)});
+                                                   .options = std::move(parsed),
+                                                   .memory = options.memory});
                            }));
   if (!output) {
     if (comm.rank() == 0) publication.discard();

@@ -27,6 +27,7 @@ struct CreateOptions {
   bool checksums = false;
   bool fsync = false;         // close() returns when the data is on disk
   bool fsync_writes = false;  // and so does every write, as far as the library beneath has written by then
+  std::uint64_t memory = 0;   // bytes that the backend may gather before it writes them; 0: any number
 };
 
 // The backend that such a file gets. LOCAL.

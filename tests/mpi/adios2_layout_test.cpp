@@ -125,6 +125,58 @@ TEST_P(Adios2, OrdinaryProgramsReadTheFile) {
   engine.Close();
 }
 
+// With a bound a step is written in portions; readers see whole arrays all the same.
+TEST_P(Adios2, LittleMemoryMakesNoDifferenceToReaders) {
+  const Extent large = {2100, 513};  // 8 MiB
+  const Box box = part_of(large, 0, world_rank(), world_size());
+  std::vector<OptionMap> cases = {{}};
+  if (is_folder()) cases.push_back({{"aggregators", "1"}});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const fs::path path = folder_ / fmt::format("run{}", i);
+    FileSpec bounded = spec(path, cases[i]);
+    bounded.memory = 1 << 20;
+    auto created = entry_->create(bounded);
+    ASSERT_TRUE(ok(created));
+    Output& output = **created;
+    const std::vector<std::string> names = {"T", "U"};
+    for (const std::string& name : names)
+      ok(output.define({.name = name, .type = Type::float64, .shape = large, .stepped = true}));
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      for (VariableId id = 0; id < names.size(); ++id) {
+        const auto data = values_of<double>(large, box, static_cast<int>(10 * id + step));
+        const SourceBlock block{box, reinterpret_cast<const std::byte*>(data.data())};
+        ok(output.reserve(id, step, static_cast<std::int64_t>(step)));
+        ok(output.write({id, step, id == 0 ? Access::collective : Access::independent}, {&block, 1}));
+      }
+    }
+    ok(output.close());
+    MPI_Barrier(test::world());
+    adios2::ADIOS adios;
+    adios2::IO io = adios.DeclareIO("reader");
+    io.SetEngine(GetParam().engine);
+    adios2::Engine engine = io.Open(path.string(), adios2::Mode::Read);
+    int steps = 0;
+    for (; engine.BeginStep() == adios2::StepStatus::OK; ++steps) {
+      for (VariableId id = 0; id < names.size(); ++id) {
+        auto variable = io.InquireVariable<double>(names[id]);
+        ASSERT_TRUE(variable);
+        std::vector<double> values(volume(large));
+        variable.SetSelection({{0, 0}, {large[0], large[1]}});
+        engine.Get(variable, values.data(), adios2::Mode::Sync);
+        const auto wanted = values_of<double>(large, Box::whole(large), static_cast<int>(10 * id) + steps);
+        EXPECT_TRUE(values == wanted) << names[id] << ", step " << steps;
+        if (is_folder()) {
+          EXPECT_EQ(variable.MinMax(), std::pair(*std::min_element(wanted.begin(), wanted.end()),
+                                                 *std::max_element(wanted.begin(), wanted.end())));
+        }
+      }
+      engine.EndStep();
+    }
+    EXPECT_EQ(steps, 3);
+    engine.Close();
+  }
+}
+
 TEST_P(Adios2, ReadsItsOwnFileUnderAnotherName) {
   const fs::path before = folder_ / "run.partial.x1";
   const fs::path after = folder_ / "run";
