@@ -128,7 +128,7 @@ typedef struct weir_summary {
   double sending_seconds;   /* the program spent in weir_write() */
   double waiting_seconds;   /* in weir_wait(), weir_wait_stored(), weir_fresh() */
   double closing_seconds;   /* in weir_create() and weir_close() */
-  uint64_t peak_memory;     /* most bytes of data a server held at once */
+  uint64_t peak_memory;     /* most bytes a server held at once: data, reductions, copies */
   uint64_t transport_bytes; /* that were copied or sent to who writes them, by all ranks */
   double transport_seconds; /* spent on that, beside the program */
 } weir_summary;

@@ -247,7 +247,7 @@ struct WEIR_API Summary {
   double sending_seconds = 0;             // the program spent in write()
   double waiting_seconds = 0;             // in wait(), wait_stored(), fresh()
   double closing_seconds = 0;             // in create() and close()
-  std::uint64_t peak_memory = 0;          // most bytes of data a server held at once
+  std::uint64_t peak_memory = 0;          // most bytes a server held at once: data, reductions, copies
   double transport_seconds = 0;           // spent moving data to where it is written, beside the program
   std::uint64_t transport_bytes = 0;      // of all ranks
   std::string transports;                 // how the data went: "shared memory", "MPI", ...

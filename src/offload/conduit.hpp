@@ -11,7 +11,7 @@ struct Report {
   double storing_seconds = 0;         // spent writing
   double transport_seconds = 0;       // spent copying the data of this rank there
   std::uint64_t transport_bytes = 0;  // of this rank
-  std::uint64_t peak_memory = 0;      // most bytes that lay there at once
+  std::uint64_t peak_memory = 0;      // most bytes that a server held at once
   std::string transport;              // in a word or two
 };
 

@@ -47,7 +47,8 @@ void join_neighbours(std::vector<Group>& groups, std::uint64_t most_elements) {
 
 }  // namespace
 
-MergedBlocks::MergedBlocks(std::span<const files::ReducedBlock> blocks, std::size_t element_size) {
+MergedBlocks::MergedBlocks(std::span<const files::ReducedBlock> blocks, std::size_t element_size,
+                           std::uint64_t room) {
   std::vector<Group> groups;
   for (const files::ReducedBlock& block : blocks) {
     if (block.box.empty()) continue;
@@ -59,13 +60,15 @@ MergedBlocks::MergedBlocks(std::span<const files::ReducedBlock> blocks, std::siz
   }
   std::sort(groups.begin(), groups.end(),
             [](const Group& a, const Group& b) { return a.box.offset < b.box.offset; });
-  join_neighbours(groups, largest / element_size);
+  join_neighbours(groups, std::min(largest, room) / element_size);
   for (const Group& group : groups) {
-    if (group.members.size() == 1) {
-      blocks_.push_back({group.box, group.members.front()->data});
+    const std::uint64_t bytes = volume(group.box.count) * element_size;
+    if (group.members.size() == 1 || copied_ + bytes > room) {
+      for (const files::ReducedBlock* member : group.members) blocks_.push_back({member->box, member->data});
       continue;
     }
-    std::vector<std::byte>& copy = copies_.emplace_back(volume(group.box.count) * element_size);
+    copied_ += bytes;
+    std::vector<std::byte>& copy = copies_.emplace_back(bytes);
     for (const files::ReducedBlock* member : group.members)
       copy_shared(member->box, member->data, group.box, copy.data(), element_size);
     blocks_.push_back({group.box, copy.data()});

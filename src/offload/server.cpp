@@ -34,8 +34,9 @@ std::int64_t urgency_of(const Operation& operation) {
 
 }  // namespace
 
-Server::Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy)
-    : servers_(std::move(servers)), bell_(bell), courtesy_(courtesy) {
+Server::Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy,
+               std::uint64_t aside)
+    : servers_(std::move(servers)), bell_(bell), courtesy_(courtesy), aside_(aside) {
   for (Client& client : clients)
     links_.push_back(
         {.client = std::move(client), .letters = {}, .answers = {}, .queue = {}, .regions = {}, .gone = {}});
@@ -52,7 +53,7 @@ bool Server::receive() {
         newest.pieces.push_back(piece_from_letter(letter));
         ++newest.received;
         held_ += bytes_of(newest.operation, newest.pieces.back().box);
-        peak_ = std::max(peak_, held_);
+        note_memory();
         continue;
       }
       Operation operation = from_letter(letter);
@@ -187,6 +188,12 @@ void Server::give_back(Link& link, Arrived& arrived) {
   held_ -= bytes_of(arrived.operation, piece.box);
   link.client.mailbox.give_back(piece.end);
   arrived.pieces.pop_front();
+}
+
+void Server::note_memory(std::uint64_t copied) {
+  std::uint64_t bytes = held_ + copied;
+  for (const auto& [number, open] : files_) bytes += open.file ? open.file->peak_reducing_memory() : 0;
+  peak_ = std::max(peak_, bytes);
 }
 
 void Server::write_alone(Link& link, Arrived& arrived) {
@@ -354,7 +361,9 @@ Status Server::carry_out() {
 
 Status Server::create(const Operation& operation) {
   const Timed timed(storing_seconds_);
-  auto file = files::OutputFile::create(servers_, operation.path, operation.options);
+  files::CreateOptions options = operation.options;
+  options.memory = aside_;
+  auto file = files::OutputFile::create(servers_, operation.path, options);
   OpenFile& open = files_[operation.file];
   if (!file) {
     remember(open, file.error());
@@ -423,9 +432,12 @@ Status Server::write(OpenFile& open) {
     const std::vector<files::ReducedBlock> there = blocks.value_or(std::vector<files::ReducedBlock>());
     const Status mine = blocks ? Status() : Status(tl::make_unexpected(blocks.error()));
     if (reduced) {
-      WEIR_TRY(open.file->store_reduced(first.heading, first.reduce, there, mine));
+      const Status stored = open.file->store_reduced(first.heading, first.reduce, there, mine);
+      note_memory();
+      WEIR_TRY(stored);
     } else {
-      const MergedBlocks merged(there, size_of(first.heading.type));
+      const MergedBlocks merged(there, size_of(first.heading.type), aside_);
+      note_memory(merged.copied());
       WEIR_TRY(open.file->store(*ongoing, merged.blocks(), mine));
     }
     for (Link& link : links_) {

@@ -41,8 +41,10 @@ class Server {
     WarmUp warm_up;                     // of its mailbox
   };
 
-  // `servers` are all servers; `bell` is what clients ring.
-  Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy);
+  // `servers` are all servers; `bell` is what clients ring. `aside` is how many bytes a file may gather
+  // before they are written, and as many are for merging small blocks: memory beside the mailboxes; the same
+  // on all servers.
+  Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy, std::uint64_t aside);
 
   // COLLECTIVE over the servers. Returns when all clients have ended the session; fails if one was lost.
   Status run();
@@ -105,15 +107,17 @@ class Server {
   Failure told(Failure failure) const;
   static Failure from_client(Failure failure);
   void give_back(Link& link, Arrived& arrived);
+  void note_memory(std::uint64_t copied = 0);
 
   mpi::Comm servers_;
   Bell& bell_;
   Courtesy courtesy_;
+  std::uint64_t aside_;
   std::vector<Link> links_;
   std::map<std::uint64_t, OpenFile> files_;
   double storing_seconds_ = 0;
-  std::uint64_t held_ = 0;
-  std::uint64_t peak_ = 0;
+  std::uint64_t held_ = 0;  // bytes of data in mailboxes
+  std::uint64_t peak_ = 0;  // the most, with what reductions and copies took
   bool stopped_ = false;
 };
 

@@ -23,6 +23,13 @@ constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t least_room = 64U << 10U;  // per client
 constexpr std::uint64_t most_warm = 256U << 20U;  // memory that a server takes before there is data for it
 
+// What a server has beside the mailboxes, once for an open file and once for merging small blocks. A file
+// that makes more room for what it gathers needs it twice for a moment: in all, less than a tenth of the
+// budget.
+constexpr std::uint64_t aside(std::uint64_t budget) {
+  return budget / 32;
+}
+
 // What a server tells its client about their mailbox.
 struct Invitation {
   std::array<char, 64> host{};  // a process number means nothing elsewhere
@@ -126,7 +133,8 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
   const mpi::Comm link = job.duplicate();
   std::optional<MpiReceiver> receiver;
   if (!elsewhere.empty()) receiver.emplace(link, elsewhere);
-  Server server(servers, *bell, std::move(clients), Courtesy(own_cores));
+  Server server(servers, *bell, std::move(clients), Courtesy(own_cores),
+                static_cast<std::uint64_t>(servers.min(static_cast<std::int64_t>(aside(budget)))));
   return server.run();
 }
 

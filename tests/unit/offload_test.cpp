@@ -282,10 +282,12 @@ struct Blocks {
   }
 };
 
+constexpr std::uint64_t plenty = 1U << 20U;  // bytes of copies
+
 TEST(MergedBlocks, NeighboursInOneDimensionBecomeOneInAnyOrder) {
   Blocks blocks{.shape = {100}, .data = {}, .blocks = {}};
   for (const std::uint64_t at : {60, 0, 20, 80, 40}) blocks.add({{at}, {20}});
-  const MergedBlocks merged(blocks.blocks, 4);
+  const MergedBlocks merged(blocks.blocks, 4, plenty);
   ASSERT_EQ(merged.blocks().size(), 1U);
   EXPECT_EQ(merged.blocks()[0].box, (Box{{0}, {100}}));
   EXPECT_EQ(blocks.written(merged), blocks.wanted());
@@ -295,7 +297,7 @@ TEST(MergedBlocks, GapsStayGaps) {
   Blocks blocks{.shape = {100}, .data = {}, .blocks = {}};
   for (const std::uint64_t at : {0, 20, 50, 70}) blocks.add({{at}, {20}});
   blocks.add({{95}, {0}});
-  const MergedBlocks merged(blocks.blocks, 4);
+  const MergedBlocks merged(blocks.blocks, 4, plenty);
   EXPECT_EQ(merged.blocks().size(), 2U);
   EXPECT_EQ(blocks.written(merged), blocks.wanted());
 }
@@ -306,7 +308,7 @@ TEST(MergedBlocks, TilesBecomeRowsAndRowsBecomeOne) {
     for (std::uint64_t j = 0; j < 5; ++j) blocks.add({{i * 10, j * 7}, {10, 7}});
   }
   std::shuffle(blocks.blocks.begin(), blocks.blocks.end(), std::mt19937(5));
-  const MergedBlocks merged(blocks.blocks, 4);
+  const MergedBlocks merged(blocks.blocks, 4, plenty);
   ASSERT_EQ(merged.blocks().size(), 1U);
   EXPECT_EQ(merged.blocks()[0].box, Box::whole({30, 35}));
   EXPECT_EQ(blocks.written(merged), blocks.wanted());
@@ -317,14 +319,14 @@ TEST(MergedBlocks, WhatDoesNotFillABoxIsNotMerged) {
   blocks.add({{0, 0}, {10, 10}});
   blocks.add({{10, 5}, {10, 10}});
   blocks.add({{0, 12}, {5, 8}});
-  const MergedBlocks merged(blocks.blocks, 4);
+  const MergedBlocks merged(blocks.blocks, 4, plenty);
   EXPECT_EQ(merged.blocks().size(), 3U);
   for (const auto& block : merged.blocks())
     EXPECT_TRUE(std::any_of(blocks.blocks.begin(), blocks.blocks.end(), [&](const auto& one) {
       return one.data == block.data;
     })) << "a block that stays alone is not copied";
   EXPECT_EQ(blocks.written(merged), blocks.wanted());
-  EXPECT_TRUE(MergedBlocks({}, 8).blocks().empty());
+  EXPECT_TRUE(MergedBlocks({}, 8, plenty).blocks().empty());
 }
 
 TEST(MergedBlocks, LargeBlocksAreNotCopied) {
@@ -332,10 +334,21 @@ TEST(MergedBlocks, LargeBlocksAreNotCopied) {
   Blocks blocks{.shape = {2 * large}, .data = {}, .blocks = {}};
   blocks.add({{0}, {large}});
   blocks.add({{large}, {large}});
-  const MergedBlocks merged(blocks.blocks, 4);
+  const MergedBlocks merged(blocks.blocks, 4, plenty);
   ASSERT_EQ(merged.blocks().size(), 2U);
   EXPECT_EQ(merged.blocks()[0].data, blocks.blocks[0].data);
   EXPECT_EQ(merged.blocks()[1].data, blocks.blocks[1].data);
+}
+
+TEST(MergedBlocks, CopiesKeepToTheirRoom) {
+  Blocks blocks{.shape = {100}, .data = {}, .blocks = {}};
+  for (std::uint64_t at = 0; at < 100; at += 10) blocks.add({{at}, {10}});
+  for (const std::uint64_t most : {0, 39, 40, 79, 80, 200, 399, 400}) {
+    const MergedBlocks merged(blocks.blocks, 4, most);
+    EXPECT_LE(merged.copied(), most);
+    EXPECT_EQ(merged.copied(), most < 80 ? 0 : most / 40 * 40) << "as much as fits is merged";
+    EXPECT_EQ(blocks.written(merged), blocks.wanted());
+  }
 }
 
 TEST(MergedBlocks, RandomTilingsAreWrittenOnceEach) {
@@ -361,7 +374,7 @@ TEST(MergedBlocks, RandomTilingsAreWrittenOnceEach) {
     for (const Box& part : parts) {
       if (random() % 5 != 0) blocks.add(part);
     }
-    const MergedBlocks merged(blocks.blocks, 4);
+    const MergedBlocks merged(blocks.blocks, 4, plenty);
     ASSERT_EQ(blocks.written(merged), blocks.wanted()) << "turn " << turn;
   }
 }
