@@ -68,6 +68,19 @@ std::vector<std::string> take_advice_of_first(const mpi::Comm& comm, Hints& hint
   return differing;
 }
 
+MPI_Info with_advice(MPI_Info info, const Hints& hints) {
+  MPI_Info copy = MPI_INFO_NULL;
+  if (info == MPI_INFO_NULL)
+    PMPI_Info_create(&copy);
+  else
+    PMPI_Info_dup(info, &copy);
+  for (const auto& [key, value] : read_hints(copy))
+    if (!is_of_weir(key)) PMPI_Info_delete(copy, key.c_str());
+  for (const auto& [key, value] : hints)
+    if (!is_of_weir(key)) PMPI_Info_set(copy, key.c_str(), value.c_str());
+  return copy;
+}
+
 Result<aggregation::Settings> settings_of(const Hints& hints, const aggregation::Settings& base) {
   const aggregation::Lookup hint = [&](std::string_view name) -> std::optional<std::string> {
     const auto found = hints.find(std::string(name));

@@ -26,6 +26,9 @@ inline bool is_of_weir(std::string_view hint) {
 // Those of the hints that Weir knows. `info` may be MPI_INFO_NULL.
 Hints read_hints(MPI_Info info);
 
+// A copy of `info` with these of the standard's hints, and no others of them that Weir knows; to be freed.
+MPI_Info with_advice(MPI_Info info, const Hints& hints);
+
 // Takes those of the standard's hints (cb_nodes, striping_factor, ...) away whose values are of no use to
 // Weir: they are advice to whatever library carries out the calls, and MPI libraries go on without them.
 // Returns why, one message each. Hints of Weir itself stay, right or wrong.

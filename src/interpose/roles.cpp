@@ -173,7 +173,7 @@ void failed_after_all(MPI_File file) {
   observe([&](Recorder& recorder) { recorder.take_back(file); });
 }
 
-int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next) {
+int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info& info, MPI_File* file, const Next& next) {
   const Inside now;
   if (name == nullptr || is_between_groups(comm)) return next();
   std::optional<Service::Opening> opening;
@@ -184,11 +184,13 @@ int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File
       return raise(MPI_FILE_NULL, error_code_of(prepared.error()));
     }
     opening = std::move(*prepared);
+    if (opening->info != MPI_INFO_NULL) info = opening->info;
   }
   MPI_Comm watched = MPI_COMM_NULL;
   observe([&](Recorder& recorder) { watched = recorder.opening(comm); });
   const int code = next();
   if (opening) {
+    if (opening->info != MPI_INFO_NULL) PMPI_Info_free(&opening->info);
     serve([&](Service& service) {
       service.opened(std::move(*opening), *file, name, mode, code == MPI_SUCCESS);
     });

@@ -48,7 +48,8 @@ int transfer(const Call& call, const Next& next);
 // A call by the individual pointer of this file, which only_watcher had noted before it was carried out,
 // failed.
 void failed_after_all(MPI_File file);
-int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file, const Next& next);
+// `info` is the one that `next` passes on: it may become another.
+int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info& info, MPI_File* file, const Next& next);
 int file_close(MPI_File* file, const Next& next);
 int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
              const char* representation, MPI_Info info, const Next& next);

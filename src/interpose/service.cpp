@@ -89,8 +89,9 @@ std::string text_of(const Hints& hints) {
 
 Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const char* name, int mode) {
   Opening opening{.comm = mpi::Comm::duplicate(comm), .hints = read_hints(info)};
-  const std::vector<std::string> useless = drop_useless(opening.hints);
   const std::vector<std::string> differing = take_advice_of_first(opening.comm, opening.hints);
+  const Hints advice = opening.hints;
+  const std::vector<std::string> useless = drop_useless(opening.hints);
   const std::string said = text_of(opening.hints);
   WEIR_ASSIGN(
       opening.settings,
@@ -104,6 +105,8 @@ Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const ch
       state_->say_once(
           fmt::format("hint {} of MPI_File_open differs between ranks (that of rank 0 is taken)", hint));
   }
+  // ROMIO waits for ever, or ends the job, where ranks give different advice.
+  if (!differing.empty()) opening.info = with_advice(info, advice);
   // What goes wrong here goes wrong again in MPI_File_open, which has the words for it. Which file a name
   // with a colon stands for is only known once it is open.
   const bool makes =

@@ -38,6 +38,7 @@ class Service {
     mpi::Comm comm;
     Hints hints;
     aggregation::Settings settings;
+    MPI_Info info = MPI_INFO_NULL;  // for the MPI library, in place of the program's, to be freed; null: none
   };
   Result<Opening> prepare(MPI_Comm comm, MPI_Info info, const char* name, int mode);
   void opened(Opening opening, MPI_File file, const char* name, int mode, bool succeeded);

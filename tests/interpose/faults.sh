@@ -57,6 +57,7 @@ run in_use 2 0 WEIR_REQ=4 WEIR_CB_NODES=1 WEIR_AGG=1 WEIR_STRIPING_UNIT=65536 WE
 # once WORDS: said by one rank, one time
 once() { [ "$(grep -c "$1" <<<"$output")" = 1 ] || { printf "FAILED: not said once: '%s':\n%s\n" "$1" "$output" | head -40; failures=$((failures + 1)); }; }
 once 'libweir-mpiio: hint weir_two_phase=nonsense of MPI_File_set_info: .*(the hint is ignored)'
+run hints_of_one 3 0 OMPI_MCA_io=^ompio
 run hints_of_one 3 0
 once 'libweir-mpiio: hint cb_nodes of MPI_File_open differs between ranks'
 run without_first 4 0 WEIR_TEAM=1 WEIR_TWO_PHASE=T WEIR_CB_NODES=1
