@@ -165,6 +165,25 @@ class Messages(VclusterTest):
         vcluster("down")
         vcluster("down")
 
+    def test_folders_of_others_are_left_alone(self) -> None:
+        for name in ("mine", "empty"):
+            (STATE / name).mkdir(parents=True)
+        for name in ("state.json", "data"):
+            (STATE / "mine" / name).write_text("mine")
+        try:
+            vcluster("up", "1x1")
+            self.assertEqual(["weir"], [each["name"] for each in json.loads(vcluster("list", "--json").stdout)])
+            self.assert_refused(1, "in the way", "--name", arguments=("up", "1x1", "--name", "mine"))
+            self.assert_refused(1, "no cluster 'mine'", arguments=("status", "--name", "mine"))
+            self.assertIn("nothing to do", vcluster("down", "--name", "mine").stdout)
+            vcluster("down", "--all")
+            self.assertEqual({"mine", "empty", ".lock"}, {path.name for path in STATE.iterdir()})
+            self.assertEqual({"state.json": "mine", "data": "mine"},
+                             {path.name: path.read_text() for path in (STATE / "mine").iterdir()})
+        finally:
+            for name in ("mine", "empty"):
+                shutil.rmtree(STATE / name)
+
     def test_without_rights(self) -> None:
         nobody = [shutil.which("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-"]
         program = f"import sys; sys.path.insert(0, {str(VCLUSTER) + '.d'!r}); import cli; sys.exit(cli.main(['up', '1x1']))"

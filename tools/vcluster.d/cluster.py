@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shlex
+import stat
 import time
 import uuid
 from collections.abc import Iterator
@@ -34,6 +35,9 @@ MAX_NODES = 250  # a /24 network each
 MAX_SLOTS = 256
 MAX_NAME = 40  # with "-node249" it stays a valid host name
 LOCK_SECONDS = 60
+
+# The folder that a cluster is mounted on, as long as nothing is: nobody makes one like it by chance.
+EMPTY_FOLDER_MODE = 0o1000
 
 UP = "up"
 HALF_MADE = "half-made"
@@ -187,6 +191,11 @@ def pinned_namespaces(folder: Path) -> list[Namespace]:
     return [namespace for namespace in found if namespace and namespace.device != own]  # else not mounted yet
 
 
+def is_mounted(folder: Path) -> bool:
+    """Whether it is a cluster that is mounted there, and not something else."""
+    return system.mount_source(folder) == f"weir-vcluster:{folder.name}"
+
+
 class Store:
     """The clusters of this machine. Whoever looks or changes holds the lock, so what is unfinished was abandoned."""
 
@@ -240,13 +249,26 @@ class Store:
 
     def names(self) -> list[str]:
         try:
-            return sorted(entry.name for entry in self.root.iterdir() if entry.is_dir())
+            return sorted(entry.name for entry in self.root.iterdir() if self._made(entry.name))
         except FileNotFoundError:
             return []
+
+    def _made(self, name: str) -> bool:
+        """Whether there is a folder of that name that vcluster made: anything else in the store is not touched."""
+        folder = self.root / name
+        if is_mounted(folder):
+            return True
+        try:
+            found = folder.lstat()
+        except FileNotFoundError:
+            return False
+        return stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == EMPTY_FOLDER_MODE
 
     def find(self, name: str) -> Cluster | None:
         """The cluster of that name if it is whole."""
         folder = self.root / name
+        if not is_mounted(folder):
+            return None
         try:
             record = json.loads((folder / "state.json").read_text())
             if record.pop("version") != 1:
@@ -259,7 +281,7 @@ class Store:
     def phase(self, name: str) -> str | None:
         if self.find(name):
             return UP
-        return HALF_MADE if (self.root / name).exists() else None
+        return HALF_MADE if self._made(name) else None
 
     def get(self, name: str) -> Cluster:
         cluster = self.find(name)
@@ -274,7 +296,11 @@ class Store:
     def make(self, name: str, node_count: int, slots: int, rate: int | None) -> Cluster:
         cluster = Cluster(name, node_count, slots, rate, self._free_network(), self.root / name)
         try:
-            cluster.folder.mkdir()
+            cluster.folder.mkdir(EMPTY_FOLDER_MODE)
+        except FileExistsError:
+            raise Failure(f"{cluster.folder} is in the way, and no cluster; choose another --name, or another folder "
+                          f"for the state ({STORE_VARIABLE})") from None
+        try:
             self._command("mount", "-n", "-t", "tmpfs", "-o", "mode=755", f"weir-vcluster:{name}", cluster.folder)
             # Shared, so that jobs, which have mount namespaces of their own, see it go and do not keep it alive.
             self._command("mount", "-n", "--make-shared", cluster.folder)
@@ -293,12 +319,13 @@ class Store:
     def remove(self, name: str) -> None:
         """Removes a cluster in whatever state it is, with every process in it."""
         folder = self.root / name
-        if not folder.exists():
+        if not self._made(name):
             return
-        (folder / "state.json").unlink(missing_ok=True)  # half-made from here on
+        if is_mounted(folder):
+            (folder / "state.json").unlink(missing_ok=True)  # half-made from here on
         namespaces = pinned_namespaces(folder)
         system.end_processes(lambda: system.processes_in(namespaces), grace=2)
-        while os.path.ismount(folder):
+        while is_mounted(folder):
             self._command("umount", "-n", "--lazy", folder)  # with all that is mounted inside
         system.end_processes(lambda: system.processes_in(namespaces), grace=0)  # came in meanwhile
         folder.rmdir()

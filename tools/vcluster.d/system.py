@@ -37,6 +37,17 @@ def command(*argv: str | Path, script: str | None = None, keep_open: Iterable[in
     return result.stdout
 
 
+def mount_source(folder: Path) -> str | None:
+    """What is mounted on a folder, as mount(8) names it; None: nothing. Not for paths with spaces."""
+    place = os.path.realpath(folder)
+    source = None
+    for line in Path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
+        mount, _, origin = line.partition(" - ")
+        if mount.split(" ")[4] == place:
+            source = origin.split(" ")[1]  # the last one lies on top
+    return source
+
+
 def missing_parts() -> list[str]:
     """What this machine lacks to carry a cluster, in words; empty if it can."""
     if os.geteuid() != 0:
