@@ -89,6 +89,22 @@ Status check_companions(const fs::path& target, const backends::Entry& entry) {
   return {};
 }
 
+// What describes another file would be lost, and that file with it.
+Status check_is_no_companion(const fs::path& path) {
+  std::error_code error;
+  for (const backends::Entry& entry : backends::table()) {
+    for (const std::string_view suffix : entry.companions) {
+      const std::string name = path.string();
+      if (!name.ends_with(suffix) || !is_own_companion(path)) continue;
+      const std::string described = name.substr(0, name.size() - suffix.size());
+      if (!fs::is_regular_file(described, error)) continue;
+      return fail(ErrorCode::io, fmt::format("it describes {}, which cannot be read without it", described),
+                  "choose another name");
+    }
+  }
+  return {};
+}
+
 Status check_target(const fs::path& path, const backends::Entry& entry) {
   if (path.filename().empty() || path.filename() == "." || path.filename() == "..") {
     return fail(ErrorCode::invalid_argument, "this is not the name of a file");
@@ -115,7 +131,10 @@ Status check_target(const fs::path& path, const backends::Entry& entry) {
   if (fs::exists(target) && !fs::is_directory(target) && !fs::is_regular_file(target)) {
     return fail(ErrorCode::invalid_argument, "neither a file nor absent: a device, socket or pipe");
   }
-  if (fs::exists(target)) WEIR_TRY(check_may_replace(path, fs::is_directory(target)));
+  if (fs::exists(target)) {
+    WEIR_TRY(check_may_replace(path, fs::is_directory(target)));
+    WEIR_TRY(check_is_no_companion(path));
+  }
   return check_companions(path, entry);
 }
 
