@@ -74,7 +74,10 @@ Result<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
 
 Status check_bounds(const Option& option, std::int64_t value) {
   if (value >= option.least && value <= option.most) return {};
-  const std::string least = option.least == INT64_MIN ? "" : fmt::format(" at least {}", option.least);
+  if (option.or_zero && value == 0) return {};
+  const std::string least = option.least == INT64_MIN ? ""
+                            : option.or_zero          ? fmt::format(" 0, or at least {}", option.least)
+                                                      : fmt::format(" at least {}", option.least);
   const std::string most = option.most == INT64_MAX ? "" : fmt::format(" at most {}", option.most);
   return fail(ErrorCode::invalid_argument, fmt::format("{} is out of range; it must be{}{}{}", value, least,
                                                        least.empty() || most.empty() ? "" : " and", most));

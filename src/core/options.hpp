@@ -26,6 +26,7 @@ struct Option {
   std::vector<std::string_view> words = {};  // the values of a `word`
   std::int64_t least = INT64_MIN;            // bounds of an `integer`, `bytes` or each of `numbers`
   std::int64_t most = INT64_MAX;
+  bool or_zero = false;  // 0 is allowed below `least`, too: it leaves the choice to others
 };
 
 // Checked values of a set of options. Made only by parse_options, so every getter finds what it asks for.

@@ -229,6 +229,39 @@ TEST_F(Faults, LinksAreFollowedAndOtherPeoplesFilesAreNotTouched) {
   EXPECT_EQ(*read_text(folder_ / "mine.dat.json"), "{\"mine\": 1}");
 }
 
+TEST_F(Faults, WhatDescribesAnotherFileIsNotReplaced) {
+  const auto write = [&](const std::string& name) {
+    File out = session_.create(folder_ / name);
+    out.write("T", std::vector<double>(1, 7.0),
+              {.shape = {static_cast<std::uint64_t>(size_)},
+               .offset = {static_cast<std::uint64_t>(rank_)},
+               .count = {1}})
+        .wait_stored();
+    out.close();
+  };
+  write("data.dat");
+  EXPECT_THAT(common_failure([&] { write("data.dat.json"); }),
+              HasSubstr("data.dat, which cannot be read without it"));
+  write("data.dat");
+  Reader in = session_.open(folder_ / "data.dat");
+  EXPECT_EQ(in.variables().size(), 1U);
+  in.close();
+}
+
+TEST_F(Faults, BuffersThatLoseDataAreRefused) {
+  const auto create = [&](const char* backend, const char* option, const char* value) {
+    return common_failure([&] {
+      session_.create(folder_ / "f", {.backend = backend, .options = {{option, value}}}).close();
+    });
+  };
+  for (const char* value : {"1", "4095"}) {
+    EXPECT_THAT(create("mpiio", "buffer", value), HasSubstr("at least 4096"));
+    EXPECT_THAT(create("posix", "cb_buffer_size", value), HasSubstr("at least 4096"));
+  }
+  EXPECT_EQ(create("mpiio", "buffer", "4096"), "no failure");
+  EXPECT_EQ(create("mpiio", "buffer", "0"), "no failure");
+}
+
 TEST_F(Faults, WrongArgumentsInCFailOnEveryRank) {
   weir_session* io = nullptr;
   weir_file* out = nullptr;

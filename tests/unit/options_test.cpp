@@ -23,6 +23,13 @@ const std::vector<Option> declared = {
      .help = "mode",
      .words = {"auto", "fast", "safe"}},
     {.name = "delay", .kind = Option::Kind::seconds, .fallback = "0", .help = "delay"},
+    {.name = "buffer",
+     .kind = Option::Kind::bytes,
+     .fallback = "0",
+     .help = "buffer",
+     .least = 4096,
+     .most = 1 << 20,
+     .or_zero = true},
     {.name = "ranks", .kind = Option::Kind::numbers, .fallback = "", .help = "ranks", .least = 0},
 };
 
@@ -56,6 +63,9 @@ TEST(Options, EveryMistakeIsNamed) {
   EXPECT_THAT(failure_of({{"mode", "fst"}}), HasSubstr("did you mean 'fast'"));
   EXPECT_THAT(failure_of({{"chunk", "4 MB"}}), HasSubstr("write it like"));
   EXPECT_THAT(failure_of({{"chunk", "0"}}), HasSubstr("at least 1"));
+  EXPECT_EQ(failure_of({{"buffer", "0"}}), "accepted");
+  EXPECT_EQ(failure_of({{"buffer", "4K"}}), "accepted");
+  EXPECT_THAT(failure_of({{"buffer", "1"}}), HasSubstr("it must be 0, or at least 4096 and at most 1048576"));
   EXPECT_THAT(failure_of({{"delay", "-1"}}), HasSubstr("not a quantity"));
   EXPECT_THAT(failure_of({{"ranks", "0+x"}}), HasSubstr("option 'ranks': 'x' is not a whole number"));
   EXPECT_THAT(failure_of({{"ranks", "0+-1"}}), HasSubstr("at least 0"));
