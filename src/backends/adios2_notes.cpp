@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cfloat>
 
 #include "core/json.hpp"
 
@@ -168,16 +167,6 @@ Result<Notes> from_text(const std::string& text) {
   return notes;
 }
 
-// ADIOS2 copies numbers one by one, and the unused bytes of a long double do not survive that.
-void clear_padding(Values& values) {
-  if (values.type != Type::long_double || LDBL_MANT_DIG != 64) return;
-  constexpr std::size_t used = 10;
-  for (std::size_t at = 0; at < values.bytes.size(); at += sizeof(long double)) {
-    std::fill_n(values.bytes.begin() + static_cast<std::ptrdiff_t>(at + used), sizeof(long double) - used,
-                std::byte{0});
-  }
-}
-
 // The value as ADIOS2 holds it; nullopt for types that Weir has not.
 std::optional<AttributeValue> value_of(adios2::IO& io, const std::string& name) {
   const std::string type_name = io.AttributeType(name);
@@ -201,7 +190,7 @@ std::optional<AttributeValue> value_of(adios2::IO& io, const std::string& name) 
     } else {
       const std::vector<T> elements = io.InquireAttribute<T>(name).Data();
       Values values = Values::of(std::span<const T>(elements));
-      clear_padding(values);
+      values.clear_padding();  // ADIOS2 copies numbers one by one, and padding does not survive that
       return values;
     }
   });

@@ -64,6 +64,7 @@ Result<Attribute> attribute_from_json(const JsonObject& json) {
     WEIR_TRY(parse_element(values.type, element.is_string() ? element.get<std::string>() : element.dump(),
                            values.bytes));
   }
+  values.clear_padding();
   attribute.value = std::move(values);
   return attribute;
 }

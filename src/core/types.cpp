@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cfloat>
 #include <charconv>
 #include <cstdlib>
 
@@ -72,6 +73,14 @@ Result<Type> type_from_code(int code) {
     return fail(ErrorCode::invalid_argument, fmt::format("unknown element type number {}", code));
   }
   return static_cast<Type>(code);
+}
+
+void Values::clear_padding() {
+  constexpr std::size_t whole = sizeof(long double);
+  constexpr std::size_t used = LDBL_MANT_DIG == 64 ? 10 : whole;  // x86's has 80 bits
+  if (type != Type::long_double && type != Type::complex_long_double) return;
+  for (std::size_t at = 0; at + whole <= bytes.size(); at += whole)
+    std::memset(bytes.data() + at + used, 0, whole - used);
 }
 
 std::string format_element(Type type, const std::byte* element) {

@@ -61,6 +61,10 @@ struct Values {
   std::size_t size() const { return bytes.size() / size_of(type); }
   bool operator==(const Values&) const = default;
 
+  // A long double has bytes that belong to no value and hold whatever was in memory: they become zero, so
+  // that equal values are equal bytes.
+  void clear_padding();
+
   template <class T>
   static Values of(std::span<const T> elements) {
     Values values{.type = type_of<T>(), .bytes = std::vector<std::byte>(elements.size_bytes())};

@@ -390,12 +390,13 @@ Status OutputFile::reserve(const Heading& heading) {
   return {};
 }
 
-Status OutputFile::set_attribute(const backends::Attribute& attribute) {
+Status OutputFile::set_attribute(const backends::Attribute& attribute, const Status& mine) {
   const std::string owner =
       attribute.variable.empty() ? "the file" : fmt::format("variable '{}'", attribute.variable);
   const std::string operation = fmt::format("set attribute '{}' of {}", attribute.name, owner);
-  Status mine = check_usable();
-  if (mine) mine = catalogue_.check_attribute(attribute);
+  Status good = check_usable();
+  if (good) good = mine;
+  if (good) good = catalogue_.check_attribute(attribute);
   std::string value;
   if (const auto* text = std::get_if<std::string>(&attribute.value)) {
     value = *text;
@@ -404,7 +405,7 @@ Status OutputFile::set_attribute(const backends::Attribute& attribute) {
     value = fmt::format("{} x {} {:x}", values.size(), name_of(values.type),
                         checksum(values.bytes.data(), values.bytes.size()));
   }
-  WEIR_TRY(in(mpi::vote(comm_, fmt::format("{} to '{}'", operation, value), mine), operation, path()));
+  WEIR_TRY(in(mpi::vote(comm_, fmt::format("{} to '{}'", operation, value), good), operation, path()));
   catalogue_.note_attribute(attribute);
   return in(settle_books(guarded([&] { return output_->set_attribute(attribute); })), operation, path());
 }

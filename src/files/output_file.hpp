@@ -51,7 +51,8 @@ class OutputFile {
 
   Status write(const WriteRequest& request);  // LOCAL if request.independent
   Status reserve(const Heading& heading);
-  Status set_attribute(const backends::Attribute& attribute);
+  // `mine` is what is wrong with the value on this rank.
+  Status set_attribute(const backends::Attribute& attribute, const Status& mine = {});
 
   // A write on behalf of other ranks: begin() with the boxes that this process will deliver, then store() as
   // often as all processes agreed to, with any part of those boxes each time. `prior` is what went wrong on

@@ -98,7 +98,8 @@ Status OwnThread::perform_on(OpenFile& open, const Operation& operation) {
     case Operation::Kind::reserve:
       return open.file->reserve(operation.heading);
     case Operation::Kind::attribute:
-      return open.file->set_attribute(operation.attribute);
+      return open.file->set_attribute(
+          operation.attribute, operation.unseen ? Status(tl::make_unexpected(*operation.unseen)) : Status());
     case Operation::Kind::close: {
       const bool says_nothing = operation.gave_up || (operation.later && !operation.unseen);
       return open.file->close(

@@ -148,13 +148,14 @@ std::shared_ptr<Progress> RemoteFile::reserve(const files::Heading& heading, int
   return submit(std::move(reserve));
 }
 
-std::shared_ptr<Progress> RemoteFile::set_attribute(const backends::Attribute& attribute, int rank) {
+std::shared_ptr<Progress> RemoteFile::set_attribute(const backends::Attribute& attribute, int rank,
+                                                    const Status& mine) {
   if (!open_) return Progress::finished(in(check_open(), "use", path_));
   Operation set;
   set.kind = Operation::Kind::attribute;
   set.attribute = attribute;
-  if (Status good =
-          in(catalogue_.check_attribute(attribute), fmt::format("set attribute '{}'", attribute.name), path_);
+  if (Status good = in(mine ? catalogue_.check_attribute(attribute) : mine,
+                       fmt::format("set attribute '{}'", attribute.name), path_);
       !good) {
     good.error().rank = rank;
     set.unseen = good.error();

@@ -28,7 +28,8 @@ class RemoteFile {
   // is handed on too, as a failure: all ranks learn of it.
   std::shared_ptr<Progress> write(const files::WriteRequest& request, int rank);
   std::shared_ptr<Progress> reserve(const files::Heading& heading, int rank);
-  std::shared_ptr<Progress> set_attribute(const backends::Attribute& attribute, int rank);
+  std::shared_ptr<Progress> set_attribute(const backends::Attribute& attribute, int rank,
+                                          const Status& mine = {});  // what is wrong with its value here
   // `unseen`: a failure on this rank that the program has not been told; `later`: nor can it be asked any
   // more.
   std::shared_ptr<Progress> close(const std::optional<Failure>& unseen, bool later);

@@ -62,12 +62,6 @@ void require(bool condition, const char* complaint) {
   if (!condition) throw Error(ErrorCode::invalid_argument, -1, complaint);
 }
 
-template <class T>
-T value_or_throw(weir::Result<T> result) {
-  if (!result) throw result.error().to_exception();
-  return std::move(result).value();
-}
-
 // Arguments that are wrong are passed on where a call is collective: refused there, they are a failure of all
 // ranks alike.
 weir::Type unchecked_type(weir_type type) {
@@ -349,11 +343,9 @@ weir_status weir_set_text(weir_file* file, const char* variable, const char* nam
 weir_status weir_set_numbers(weir_file* file, const char* variable, const char* name, weir_type type,
                              const void* elements, uint64_t count) {
   return as_status([&] {
-    require(file != nullptr && (elements != nullptr || count == 0),
-            "the file or the numbers are a null pointer");
-    file->file.set_variable_attribute(text_or_empty(variable), text_or_empty(name),
-                                      value_or_throw(weir::type_from_code(static_cast<int>(type))), elements,
-                                      count);
+    require(file != nullptr, "the file is a null pointer");
+    file->file.set_variable_attribute(text_or_empty(variable), text_or_empty(name), unchecked_type(type),
+                                      elements, count);
   });
 }
 

@@ -43,8 +43,9 @@ std::shared_ptr<Progress> DirectSink::reserve(const files::Heading& heading) {
   return run([&] { return file_->reserve(heading); });
 }
 
-std::shared_ptr<Progress> DirectSink::set_attribute(const backends::Attribute& attribute) {
-  return run([&] { return file_->set_attribute(attribute); });
+std::shared_ptr<Progress> DirectSink::set_attribute(const backends::Attribute& attribute,
+                                                    const Status& mine) {
+  return run([&] { return file_->set_attribute(attribute, mine); });
 }
 
 std::shared_ptr<Progress> DirectSink::close(const std::optional<Failure>& unseen, bool) {

@@ -19,7 +19,9 @@ class Sink {
 
   virtual std::shared_ptr<offload::Progress> write(const files::WriteRequest& request) = 0;
   virtual std::shared_ptr<offload::Progress> reserve(const files::Heading& heading) = 0;
-  virtual std::shared_ptr<offload::Progress> set_attribute(const backends::Attribute& attribute) = 0;
+  // `mine` is what is wrong with the value on this rank.
+  virtual std::shared_ptr<offload::Progress> set_attribute(const backends::Attribute& attribute,
+                                                           const Status& mine) = 0;
   // `unseen` is a failure that the program has not been told.
   virtual std::shared_ptr<offload::Progress> close(const std::optional<Failure>& unseen, bool later) = 0;
   virtual void give_up() = 0;  // LOCAL
@@ -37,7 +39,8 @@ class DirectSink final : public Sink {
 
   std::shared_ptr<offload::Progress> write(const files::WriteRequest& request) override;
   std::shared_ptr<offload::Progress> reserve(const files::Heading& heading) override;
-  std::shared_ptr<offload::Progress> set_attribute(const backends::Attribute& attribute) override;
+  std::shared_ptr<offload::Progress> set_attribute(const backends::Attribute& attribute,
+                                                   const Status& mine) override;
   std::shared_ptr<offload::Progress> close(const std::optional<Failure>& unseen, bool later) override;
   void give_up() override;
   bool is_open() const override { return file_ != nullptr && file_->is_open(); }
@@ -63,8 +66,9 @@ class OffloadSink final : public Sink {
   std::shared_ptr<offload::Progress> reserve(const files::Heading& heading) override {
     return file_->reserve(heading, rank_);
   }
-  std::shared_ptr<offload::Progress> set_attribute(const backends::Attribute& attribute) override {
-    return file_->set_attribute(attribute, rank_);
+  std::shared_ptr<offload::Progress> set_attribute(const backends::Attribute& attribute,
+                                                   const Status& mine) override {
+    return file_->set_attribute(attribute, rank_, mine);
   }
   std::shared_ptr<offload::Progress> close(const std::optional<Failure>& unseen, bool later) override {
     return file_->close(unseen, later);

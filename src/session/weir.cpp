@@ -209,6 +209,18 @@ void settle(const std::shared_ptr<offload::Progress>& progress) {
   tell(*progress);
 }
 
+Result<Values> copy_numbers(Type type, const void* elements, std::uint64_t count) {
+  WEIR_TRY(type_from_code(static_cast<int>(type)));
+  if (elements == nullptr && count > 0)
+    return fail(ErrorCode::invalid_argument, "the numbers are a null pointer");
+  if (count > PTRDIFF_MAX / size_of(type))
+    return fail(ErrorCode::invalid_argument, fmt::format("{} numbers are more than memory can hold", count));
+  Values values{.type = type, .bytes = std::vector<std::byte>(count * size_of(type))};
+  if (count > 0) std::memcpy(values.bytes.data(), elements, values.bytes.size());
+  values.clear_padding();
+  return values;
+}
+
 }  // namespace
 
 void File::reserve(const std::string& name, Type type, const Extent& shape,
@@ -228,17 +240,18 @@ void File::set_attribute(const std::string& name, Type type, const void* element
 
 void File::set_variable_attribute(const std::string& variable, const std::string& name,
                                   const std::string& text) {
-  const auto progress = opened(impl_).set_attribute({.variable = variable, .name = name, .value = text});
+  const auto progress = opened(impl_).set_attribute({.variable = variable, .name = name, .value = text}, {});
   impl_->note(progress);
   settle(progress);
 }
 
 void File::set_variable_attribute(const std::string& variable, const std::string& name, Type type,
                                   const void* elements, std::uint64_t count) {
-  Values values{.type = type, .bytes = std::vector<std::byte>(count * size_of(type))};
-  if (count > 0) std::memcpy(values.bytes.data(), elements, values.bytes.size());
+  // Numbers that are wrong are refused by the call: then they are a failure of all ranks alike.
+  const auto values = guarded([&] { return copy_numbers(type, elements, count); });
   const auto progress =
-      opened(impl_).set_attribute({.variable = variable, .name = name, .value = std::move(values)});
+      opened(impl_).set_attribute({.variable = variable, .name = name, .value = values.value_or(Values())},
+                                  values ? Status() : Status(tl::make_unexpected(values.error())));
   impl_->note(progress);
   settle(progress);
 }

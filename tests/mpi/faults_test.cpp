@@ -283,6 +283,15 @@ TEST_F(Faults, WrongArgumentsInCFailOnEveryRank) {
   EXPECT_EQ(weir_write(nullptr, "v", WEIR_FLOAT64, data, 1, shape, zero, zero, 0, &ticket),
             WEIR_INVALID_ARGUMENT);
   EXPECT_EQ(ticket, nullptr);
+  EXPECT_EQ(weir_set_numbers(out, nullptr, "x", wrong ? static_cast<weir_type>(99) : WEIR_FLOAT64, data, 4),
+            WEIR_INVALID_ARGUMENT);
+  EXPECT_THAT(weir_message(), HasSubstr("unknown element type"));
+  EXPECT_EQ(weir_set_numbers(out, nullptr, "x", WEIR_FLOAT64, wrong ? nullptr : data, 4),
+            WEIR_INVALID_ARGUMENT);
+  EXPECT_THAT(weir_message(), HasSubstr("null pointer"));
+  EXPECT_EQ(weir_set_numbers(out, nullptr, "x", WEIR_FLOAT64, data, wrong ? UINT64_MAX : 4),
+            WEIR_INVALID_ARGUMENT);
+  EXPECT_EQ(weir_set_numbers(out, nullptr, "x", WEIR_FLOAT64, data, 4), WEIR_OK) << weir_message();
   const std::uint64_t all_or_nothing[1] = {rank_ == 0 ? 4U : 0U};
   EXPECT_EQ(weir_write(out, "v", WEIR_FLOAT64, data, 1, shape, zero, all_or_nothing, 0, nullptr), WEIR_OK)
       << weir_message();

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cfloat>
+#include <cstring>
+
 #include <cmath>
 #include <limits>
 
@@ -64,6 +67,28 @@ TEST(Types, ElementsAsTextReadBackExactly) {
   EXPECT_FALSE(parse_element(Type::complex64, "(1", bytes));
   EXPECT_FALSE(parse_element(Type::complex64, "", bytes));
   EXPECT_TRUE(bytes.empty());
+}
+
+TEST(Values, PaddingOfLongDoublesIsCleared) {
+  for (const Type type : {Type::long_double, Type::complex_long_double, Type::float64}) {
+    Values values{.type = type, .bytes = std::vector<std::byte>(4 * size_of(type))};
+    for (std::size_t i = 0; i < 4 * size_of(type) / size_of(Type::long_double); ++i) {
+      const long double number = 1.5L + static_cast<long double>(i);
+      std::memcpy(values.bytes.data() + i * sizeof number, &number, sizeof number);
+    }
+    Values other = values;
+    if (type != Type::float64 && sizeof(long double) == 16 && LDBL_MANT_DIG == 64) {
+      for (std::size_t at = 10; at < other.bytes.size(); at += at % 16 == 15 ? 11 : 1)
+        other.bytes[at] = std::byte{0x5A};
+      EXPECT_NE(other, values);
+    }
+    values.clear_padding();
+    other.clear_padding();
+    EXPECT_EQ(other, values) << name_of(type);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_EQ(format_element(type, other.bytes.data() + i * size_of(type)),
+                format_element(type, values.bytes.data() + i * size_of(type)));
+  }
 }
 
 }  // namespace
