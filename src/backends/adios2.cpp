@@ -125,7 +125,8 @@ Entry adios2_hdf5_entry() {
       .recognises = [](const std::filesystem::path& path) { return is_adios2_layout(path); },
       .stores = bp::stores,
       // The buffers of ADIOS2's HDF5 reader, and what HDF5 keeps of an attribute.
-      .limits = {.name_part = 49, .attribute_name = 99, .attribute_text = 60000, .attribute_bytes = 60000}};
+      .limits = {.name_part = 49, .attribute_name = 99, .attribute_text = 60000, .attribute_bytes = 60000},
+      .own_attributes = {"NumSteps"}};
 }
 
 }  // namespace weir::backends

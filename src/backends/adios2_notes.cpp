@@ -13,8 +13,6 @@ namespace {
 constexpr std::string_view notes_name = "weir:notes";
 constexpr std::size_t notes_piece =
     30000;  // HDF5 keeps attributes of up to 64 KiB, ADIOS2 takes no care of it
-constexpr std::size_t hdf5_largest_attribute = 60000;
-constexpr std::size_t hdf5_longest_name = 99;  // ADIOS2's HDF5 reader has a buffer of 100 bytes
 
 std::string piece_name(std::size_t piece) {
   return piece == 0 ? std::string(notes_name) : fmt::format("{}.{}", notes_name, piece);
@@ -64,26 +62,6 @@ void define(Format format, adios2::IO& io, const Attribute& attribute, Notes& no
   }
   if (!values.bytes.empty())
     define_values(io, name, pairs ? part_of(values.type) : values.type, values.bytes);
-}
-
-Status check_for_hdf5(const Attribute& attribute) {
-  const auto* text = std::get_if<std::string>(&attribute.value);
-  const std::size_t size = text != nullptr ? text->size() : std::get<Values>(attribute.value).bytes.size();
-  const std::string name = full_name(attribute);
-  if (size > hdf5_largest_attribute) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("attribute '{}' has {} bytes; ADIOS2 stores at most {} in HDF5", name, size,
-                            hdf5_largest_attribute),
-                "make it a variable, or choose adios2-bp5");
-  }
-  if (name.size() > hdf5_longest_name) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("the name of attribute '{}' has {} characters; ADIOS2 reads at most {} in HDF5",
-                            name, name.size(), hdf5_longest_name));
-  }
-  if (name == "NumSteps")
-    return fail(ErrorCode::unsupported, "ADIOS2 itself uses an attribute 'NumSteps' in HDF5");
-  return {};
 }
 
 Json slots_to_json(const std::set<Notes::SlotOf>& slots) {
@@ -220,17 +198,12 @@ Attribute placed(std::string name, AttributeValue value, const std::vector<Varia
 
 }  // namespace
 
-Status store_attributes(Format format, adios2::IO& io, const std::vector<Attribute>& attributes,
-                        Notes notes) {
-  for (const Attribute& attribute : attributes) {
-    if (format == Format::hdf5) WEIR_TRY(check_for_hdf5(attribute));
-    define(format, io, attribute, notes);
-  }
+void store_attributes(Format format, adios2::IO& io, const std::vector<Attribute>& attributes, Notes notes) {
+  for (const Attribute& attribute : attributes) define(format, io, attribute, notes);
   const std::string text = to_text(notes);
   for (std::size_t piece = 0; piece * notes_piece < text.size(); ++piece) {
     io.DefineAttribute<std::string>(piece_name(piece), text.substr(piece * notes_piece, notes_piece));
   }
-  return {};
 }
 
 Result<std::optional<Notes>> load_notes(adios2::IO& io) {

@@ -27,7 +27,7 @@ struct Notes {
 };
 
 // Defines the attributes, and the notes with what had to be disguised, in the IO. COLLECTIVE.
-Status store_attributes(Format format, adios2::IO& io, const std::vector<Attribute>& attributes, Notes notes);
+void store_attributes(Format format, adios2::IO& io, const std::vector<Attribute>& attributes, Notes notes);
 
 // The notes of a file that Weir wrote; nullopt: some other program wrote it.
 Result<std::optional<Notes>> load_notes(adios2::IO& io);

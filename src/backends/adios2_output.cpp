@@ -380,10 +380,8 @@ Status Adios2Output::store_notes() {
       if (*total == 0) notes.unwritten.emplace(defined.variable.name, slot);
     }
   }
-  Status stored;
-  WEIR_TRY(guard("store attributes",
-                 [&] { stored = store_attributes(format_, library_.io(), attributes_, notes); }));
-  return stored;
+  return guard("store attributes",
+               [&] { store_attributes(format_, library_.io(), attributes_, std::move(notes)); });
 }
 
 Status Adios2Output::close() {

@@ -166,6 +166,7 @@ std::span<const Entry> table();
 // ranks while it writes, so that its messages never meet ours when it is left halfway. (The libraries
 // themselves, MPI-IO, HDF5 and ADIOS2, duplicate what they are given.)
 mpi::Comm comm_for(const Entry& entry, const mpi::Comm& comm);
+  std::vector<std::string_view> own_attributes = {};  // of the file: names that the format uses itself
 
 Result<const Entry*> find(std::string_view name);  // unknown, or built without: a failure that says so
 Result<const Entry*> choose_for_writing(

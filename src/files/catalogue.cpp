@@ -121,6 +121,12 @@ Status Catalogue::check_attribute(const backends::Attribute& attribute) const {
   if (!attribute.variable.empty() && variables_.find(attribute.variable) == variables_.end()) {
     return fail(ErrorCode::not_found, "no such variable yet", "write or reserve it first");
   }
+  const auto& own = entry_->own_attributes;
+  if (attribute.variable.empty() && std::find(own.begin(), own.end(), attribute.name) != own.end()) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("backend '{}' itself uses an attribute '{}'", entry_->name, attribute.name),
+                "give it another name, or choose another backend");
+  }
   if (attributes_.count(attribute.variable + "\n" + attribute.name) != 0)
     return fail(ErrorCode::invalid_argument, "it was set before; attributes are set once");
   if (attribute.variable.size() + 1 + attribute.name.size() > entry_->limits.attribute_name) {
