@@ -180,7 +180,8 @@ WEIR_C_API weir_status weir_write_reduced(weir_file* file, const char* name, wei
                                           int dimensions, const uint64_t* shape, const uint64_t* offset,
                                           const uint64_t* count, int64_t step,
                                           const weir_reduction* reduction, weir_ticket** ticket);
-/* LOCAL: only this rank calls; the place was reserved before. */
+/* LOCAL: only this rank calls; the place was reserved before. Blocks of different ranks that overlap fail
+ * when ranks meet: in the next collective write to the array, or in weir_close(). */
 WEIR_C_API weir_status weir_write_independent(weir_file* file, const char* name, weir_type type,
                                               const void* data, int dimensions, const uint64_t* shape,
                                               const uint64_t* offset, const uint64_t* count, int64_t step);

@@ -70,7 +70,7 @@ struct WriteOptions {
   Extent count = {};   // of this rank's block; left out: the whole array
   std::optional<std::int64_t> step =
       {};                    // left out: the array is written once; else steps count up, any increment
-  bool independent = false;  // LOCAL: only this rank calls. The place must have been reserved
+  bool independent = false;  // LOCAL, into a reserved place. Blocks of ranks that overlap fail in close()
   // Stores less than is written (types.hpp): the same in every write of the variable. The blocks of a rank
   // stay the same within the steps of one result.
   Reduction reduce = {};

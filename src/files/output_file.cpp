@@ -11,7 +11,6 @@
 
 namespace weir::files {
 
-using backends::Access;
 using backends::Place;
 using backends::SourceBlock;
 
@@ -281,7 +280,7 @@ Result<OutputFile::Ongoing> OutputFile::begin_resolved(const std::string& name,
   // Before anything is stored: a write that is refused leaves no trace.
   std::vector<OwnedBox> arriving;
   if (*changed) {
-    arriving = arriving_boxes(boxes, info->shape.size());
+    arriving = arriving_boxes(fresh ? boxes : with_untold(boxes, name), info->shape.size());
     WEIR_TRY(in(check_overlap(fresh || found == variables_.end() ? nullptr : &found->second, arriving),
                 operation, path()));
   }
@@ -292,6 +291,7 @@ Result<OutputFile::Ongoing> OutputFile::begin_resolved(const std::string& name,
     known.as_before = true;
   } else {
     known.boxes.insert(known.boxes.end(), arriving.begin(), arriving.end());
+    untold_.erase({name, known.steps.size() - 1});
   }
   if (fresh && *changed) {
     known.decomposition = std::move(arriving);
@@ -314,26 +314,6 @@ Status OutputFile::store(const Ongoing& ongoing, std::span<const SourceBlock> bl
   if (unsettled_) return settle(in(mine ? written : mine, operation, path()));
   unsettled_ = in(std::move(unsettled_), operation, path());
   return settle(mine);
-}
-
-Status OutputFile::store_independently(const Heading& heading, const SourceBlock& block) {
-  const std::string operation = describe_write(heading.name, heading.step);
-  const Status ready = [&]() -> Status {
-    WEIR_TRY(check_usable());
-    WEIR_TRY(catalogue_.resolve_variable(heading));
-    if (catalogue_.is_fresh(heading.name, heading.step)) {
-      return fail(ErrorCode::state, "no room was reserved for an independent write",
-                  "call reserve() on all ranks first");
-    }
-    return {};
-  }();
-  if (!ready) return in(ready, operation, path());
-  Known& known = variables_[heading.name];
-  const Place place{.variable = known.id, .slot = known.steps.size() - 1, .access = Access::independent};
-  Status written = in(transfer(known, place, {&block, block.box.empty() ? 0U : 1U}), operation, path());
-  if (written) return written;
-  written.error().rank = comm_.rank();
-  return lose(written.error());
 }
 
 Status OutputFile::write(const WriteRequest& request) {
@@ -359,7 +339,7 @@ Status OutputFile::write_as_is(const WriteRequest& request) {
   const std::span<const SourceBlock> blocks(&block, block.box.empty() ? 0U : 1U);
   if (request.independent) {
     if (!info) return tl::make_unexpected(info.error());
-    WEIR_TRY(store_independently(request.heading(), block));
+    WEIR_TRY(store_independently(request.heading(), block, comm_.rank()));
     catalogue_.note_box(request.name, block.box);
     return {};
   }
@@ -458,6 +438,7 @@ Status OutputFile::close(const std::optional<Failure>& unseen,
   const Status outcome = [&]() -> Status {
     WEIR_TRY(mpi::vote_until_joined(comm_, fmt::format("close '{}'", path()), mine, meanwhile));
     if (reducing_) WEIR_TRY(reducing_->finish());
+    WEIR_TRY(check_untold());
     WEIR_TRY(write_books());
     WEIR_TRY(settle(guarded([&] { return output_->close(); })));
     output_.reset();

@@ -69,8 +69,8 @@ class OutputFile {
   // The same for data of which less is stored. Instead of begin() and store(), and as often.
   Status store_reduced(const Heading& heading, const Reduction& reduction,
                        std::span<const ReducedBlock> blocks, const Status& mine);
-  // LOCAL: into room that was reserved before.
-  Status store_independently(const Heading& heading, const backends::SourceBlock& block);
+  // LOCAL: into room that was reserved before. `owner`: the rank of the program that it came from.
+  Status store_independently(const Heading& heading, const backends::SourceBlock& block, int owner);
 
   // LOCAL: nothing is kept of it, and what other ranks still do to it fails when this one comes to close().
   void give_up(Failure why);
@@ -123,6 +123,8 @@ class OutputFile {
   std::vector<OwnedBox> arriving_boxes(const std::vector<OwnedBox>& mine, std::size_t dimensions) const;
   static Status check_overlap(Known* known, std::span<const OwnedBox> arriving);
   Status transfer(Known& known, const backends::Place& place, std::span<const backends::SourceBlock> blocks);
+  std::vector<OwnedBox> with_untold(std::vector<OwnedBox> boxes, const std::string& name) const;
+  Status check_untold();
   Status write_books();
   Status write_steps(const Known& known);
   Status write_checksums(const Known& known);
@@ -143,6 +145,9 @@ class OutputFile {
   std::unique_ptr<backends::Output> output_;
   Catalogue catalogue_;
   std::map<std::string, Known> variables_;
+  // Mine: what was written independently, by variable and slot, until the other ranks are told of it, by the
+  // next collective write to the slot or by close().
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<OwnedBox>> untold_;
   std::optional<Failure> lost_;
   Status unsettled_;  // of a reserve(): the other ranks have not been told
   // Checksums are computed by a thread where a processor is to spare. Where not, half of the ranks compute

@@ -203,7 +203,7 @@ void Server::write_alone(Link& link, Arrived& arrived) {
   Status& status = arrived.status;
   if (!open) status = tl::make_unexpected(open.error());
   const auto store = [&](const Box& box, const std::byte* data) {
-    if (status) status = (*open)->file->store_independently(operation.heading, {box, data});
+    if (status) status = (*open)->file->store_independently(operation.heading, {box, data}, link.client.rank);
   };
   if (operation.has_data() && operation.region != 0) {
     const auto data = find_in_region(link, operation);

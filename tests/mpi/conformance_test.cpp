@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfloat>
 
 #include "backends/backend.hpp"
 #include "files/input_file.hpp"
@@ -249,6 +250,117 @@ TEST_P(Conformance, Attributes) {
   EXPECT_EQ(found["g/T:origin"].type, Type::float64);
   EXPECT_EQ(found["g/T:origin"].elements, Values::of<double>(origin).bytes);
   EXPECT_EQ(found[":big"].elements, Values::of<std::int64_t>(big).bytes);
+  in.close();
+}
+
+TEST_P(Conformance, AttributesOfEveryType) {
+  const std::uint64_t count = 5;
+  const Extent shape = {count};
+  File out = create();
+  write_part<double>(out, "T", shape, part_of(shape, 0, rank_, size_), 1);
+  std::map<std::string, Values> expected;
+  for (int code = 0; code < type_count; ++code) {
+    const auto type = static_cast<Type>(code);
+    if (entry().stores != nullptr && !entry().stores(type)) continue;
+    with_type(type, [&](auto element) {
+      using T = decltype(element);
+      Values values = Values::of<T>(values_of<T>(shape, Box::whole(shape), code));
+      // What lies in memory beside a value may differ between ranks.
+      if (type == Type::long_double || type == Type::complex_long_double) {
+        constexpr std::size_t used = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);
+        for (std::size_t at = 0; at < values.bytes.size(); ++at) {
+          if (at % sizeof(long double) >= used) values.bytes[at] = static_cast<std::byte>(rank_ + 1);
+        }
+      }
+      const std::string name = "as_" + std::string(name_of(type));
+      out.set_attribute(name, type, values.bytes.data(), count);
+      out.set_variable_attribute("T", name, type, values.bytes.data(), 1);
+      values.clear_padding();
+      expected["file:" + name] = values;
+      values.bytes.resize(size_of(type));
+      expected["T:" + name] = values;
+    });
+  }
+  out.close();
+  Reader in = open();
+  std::map<std::string, Values> found;
+  for (const Attribute& attribute : in.attributes()) {
+    found[(attribute.variable.empty() ? "file" : attribute.variable) + ":" + attribute.name] = {
+        attribute.type, attribute.elements};
+  }
+  EXPECT_EQ(found.size(), expected.size());
+  for (auto& [name, values] : found) {
+    values.clear_padding();
+    EXPECT_EQ(values, expected[name]) << name;
+  }
+  in.close();
+}
+
+TEST_P(Conformance, NamesThatTheFormatUsesItselfAreRefusedAtOnce) {
+  File out = create();
+  const Extent shape = {static_cast<std::uint64_t>(size_)};
+  write_part<double>(out, "T", shape, part_of(shape, 0, rank_, size_), 1);
+  for (const std::string_view name : entry().own_attributes) {
+    expect_failure([&] { out.set_attribute(std::string(name), "mine"); }, ErrorCode::unsupported,
+                   std::string(name));
+    out.set_variable_attribute("T", std::string(name), "mine");
+  }
+  out.close();
+  Reader in = open();
+  EXPECT_EQ(in.attributes().size(), entry().own_attributes.size());
+  expect_part<double>(in, "T", shape, Box::whole(shape), 1);
+  in.close();
+}
+
+TEST_P(Conformance, IndependentWritesOfDifferentRanksDoNotOverlap) {
+  if (size_ < 2) GTEST_SKIP() << "needs two ranks";
+  const Extent shape = {16};
+  const std::vector<double> data(8, 1.0);
+  const auto write = [&](File& out, std::uint64_t offset, bool independent) {
+    out.write("v", data, {.offset = {offset}, .count = {8}, .step = 3, .independent = independent})
+        .wait_stored();
+  };
+  // Nobody can know before the ranks meet: the close fails, and no file is left.
+  const auto overlap_on_closing = [&] {
+    File out = create({}, true);
+    out.reserve("v", Type::float64, shape, 3);
+    if (rank_ < 2) write(out, static_cast<std::uint64_t>(rank_), true);
+    out.close();
+  };
+  std::string message;
+  try {
+    overlap_on_closing();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::unsupported) return;  // a format may refuse, but only in so many words
+    message = error.what();
+  }
+  EXPECT_THAT(
+      message,
+      HasSubstr("the blocks of rank 0 (offset [0] count [8]) and rank 1 (offset [1] count [8]) overlap"));
+  EXPECT_THAT(message, HasSubstr("'v', step 3"));
+  EXPECT_THAT(folder_.names(), ElementsAre());
+  // A collective write is where they meet; it is refused, and the file goes on.
+  File out = create();
+  out.reserve("v", Type::float64, shape, 3);
+  if (rank_ == 1) write(out, 0, true);
+  MPI_Barrier(world());
+  const std::uint64_t count = rank_ == 0 ? 8 : 0;
+  const auto together = [&](std::uint64_t offset) {
+    out.write("v", std::vector<double>(count, 2.0), {.offset = {offset}, .count = {count}, .step = 3})
+        .wait_stored();
+  };
+  expect_failure([&] { together(4); }, ErrorCode::invalid_argument, "overlap");
+  together(8);
+  // What was written together is known to everybody.
+  if (rank_ == 1) {
+    EXPECT_THAT(failure_of([&] { write(out, 7, true); }), HasSubstr("overlap"));
+  }
+  out.close();
+  Reader in = open();
+  std::vector<double> back(16);
+  in.read("v", back, {.step = 3});
+  EXPECT_EQ(back[7], 1);
+  EXPECT_EQ(back[8], 2);
   in.close();
 }
 
