@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 
 #include "backends/early_blocks.hpp"
@@ -91,6 +92,7 @@ class Hdf5Output final : public Output {
   Properties layout_of(const Variable& variable, Stored& stored) const;
   Properties access_of(const Stored& stored) const;
   Status write_piece(const Stored& stored, std::uint64_t slot, const Piece* piece, hid_t transfer);
+  Status write_compressed(const Stored& stored, std::uint64_t slot, std::deque<Piece> pieces);
   bool takes_rounds(const Stored& stored, std::span<const Piece> pieces);
   Status lengthen_file(Stored& stored, std::uint64_t slot);
   void ask_for_blocks(Stored& stored, const Place& place);
@@ -262,6 +264,48 @@ bool Hdf5Output::takes_rounds(const Stored& stored, std::span<const Piece> piece
   return entry->second;
 }
 
+// The bytes of the chunks that a box touches: compressed, it takes no more.
+std::uint64_t most_room_of(const Stored& stored, const Box& box) {
+  std::uint64_t bytes = size_of(stored.variable.type);
+  for (std::size_t d = 0; d < box.offset.size(); ++d) {
+    const std::uint64_t length = stored.chunk[d];
+    const std::uint64_t first = box.offset[d] / length;
+    const std::uint64_t last = (box.offset[d] + box.count[d] - 1) / length;
+    bytes *= (last - first + 1) * length;
+  }
+  return bytes;
+}
+
+// COLLECTIVE. How much room data takes once it is compressed is not known before, and a disk must not be
+// full inside a collective call. So what all ranks write in one call would fit as it is: where little is
+// free, they write less at a time, and look again.
+Status Hdf5Output::write_compressed(const Stored& stored, std::uint64_t slot, std::deque<Piece> pieces) {
+  const std::size_t size = size_of(stored.variable.type);
+  const std::uint64_t chunk = volume(stored.chunk) * size;
+  Status status;  // a rank that failed goes on without data: the others wait for it
+  while (true) {
+    if (!status) pieces.clear();
+    const Piece* piece = pieces.empty() ? nullptr : &pieces.front();
+    const std::uint64_t bytes = piece != nullptr ? volume(piece->box.count) * size : 0;
+    const auto all = comm_.sum(
+        {static_cast<std::int64_t>(piece != nullptr ? most_room_of(stored, piece->box) : 0),
+         static_cast<std::int64_t>(comm_.rank() == 0 ? free_space(path_) : 0), bytes > chunk ? 1 : 0});
+    const std::int64_t needed = all[0], free = all[1], could_write_less = all[2];
+    if (needed == 0) return status;
+    if (needed <= free) {
+      status = write_piece(stored, slot, piece, together_.get());
+      if (piece != nullptr) pieces.pop_front();
+    } else if (could_write_less == 0) {
+      return fail_errno(ENOSPC, "write", path_.string());
+    } else if (bytes > chunk) {
+      const SourceBlock block{piece->box, piece->data};
+      pieces.pop_front();
+      const std::vector<Piece> halves = pieces_of({&block, 1}, size, bytes / 2);
+      pieces.insert(pieces.begin(), halves.begin(), halves.end());
+    }
+  }
+}
+
 // Where the library puts the slot is not known, but it is new, and so at the end.
 void Hdf5Output::ask_for_blocks(Stored& stored, const Place& place) {
   if (!place.covered || stored.filtered || stored.asked_for == place.slot) return;
@@ -286,6 +330,7 @@ Status Hdf5Output::write(const Place& place, std::span<const SourceBlock> blocks
     for (const Piece& piece : pieces) WEIR_TRY(write_piece(stored, place.slot, &piece, H5P_DEFAULT));
     return {};
   }
+  if (stored.filtered) return write_compressed(stored, place.slot, {pieces.begin(), pieces.end()});
   // A rank that failed goes on without data: the others wait for it in every round.
   Status status = lengthen_file(stored, place.slot);
   const auto rounds = static_cast<std::size_t>(comm_.max(static_cast<std::int64_t>(pieces.size())));

@@ -350,6 +350,40 @@ TEST_P(FullDisk, IsAnErrorOnEveryRankAndNothingIsLeft) {
   EXPECT_THAT(folder_.names(), ElementsAre()) << GetParam();
 }
 
+// Compressed, 16 MiB may fit on a disk of 4 MiB. Where they do not, that is an error as any other.
+class FullDiskCompressed : public FullDisk {};
+
+TEST_P(FullDiskCompressed, TakesWhatFits) {
+  Session& session = test::session();
+  const Extent shape = {2 << 20};
+  const Box mine = part_of(shape, 0, world_rank(), world_size());
+  const auto write = [&](const std::vector<double>& data) {
+    File out = session.create(folder_ / "f.h5",
+                              {.backend = GetParam(), .options = {{"deflate", "1"}, {"chunk", "64KiB"}}});
+    out.write("T", data, {.shape = shape, .offset = mine.offset, .count = mine.count}).wait_stored();
+    out.close();
+  };
+  std::vector<double> noise(volume(mine.count));
+  std::uint64_t state = 88172645463325252U + static_cast<std::uint64_t>(world_rank());
+  for (double& number : noise) {
+    state ^= state << 13U;
+    state ^= state >> 7U;
+    state ^= state << 17U;
+    number = static_cast<double>(state);
+  }
+  EXPECT_THAT(common_failure([&] { write(noise); }), HasSubstr("No space left"));
+  EXPECT_THAT(folder_.names(), ElementsAre());
+  std::vector<double> even(volume(mine.count), 3.0);
+  EXPECT_EQ(common_failure([&] { write(even); }), "no failure");
+  Reader in = session.open(folder_ / "f.h5");
+  std::vector<double> back(even.size());
+  in.read("T", back, {.offset = mine.offset, .count = mine.count});
+  EXPECT_EQ(back, even);
+  in.close();
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, FullDiskCompressed, testing::Values("hdf5"));
+
 std::vector<std::string> file_backends() {
   std::vector<std::string> names;
   for (const backends::Entry& entry : backends::table()) {
