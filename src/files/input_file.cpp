@@ -231,10 +231,11 @@ Result<InputFile::Verdict> InputFile::verify(const std::string& name, std::uint6
       progress(verdict.bytes);
     }
     ++verdict.blocks;
-    if (sum.value() != row.checksum && verdict.damaged.size() < most_reported) {
-      const std::string step = entry->info.stepped ? fmt::format(", step {}", entry->steps[row.slot]) : "";
-      verdict.damaged.push_back(fmt::format("variable '{}'{}, block {}", name, step, format_box(row.box)));
-    }
+    if (sum.value() == row.checksum) continue;
+    ++verdict.damaged_blocks;
+    if (verdict.damaged.size() == most_reported) continue;
+    const std::string step = entry->info.stepped ? fmt::format(", step {}", entry->steps[row.slot]) : "";
+    verdict.damaged.push_back(fmt::format("variable '{}'{}, block {}", name, step, format_box(row.box)));
   }
   return verdict;
 }

@@ -50,7 +50,8 @@ class InputFile {
   struct Verdict {
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;
-    std::vector<std::string> damaged;  // in words, the first hundred
+    std::uint64_t damaged_blocks = 0;
+    std::vector<std::string> damaged;  // in words, the first hundred of them
   };
   // Every rank reads every block that has a checksum, at most `budget` bytes at a time; progress(bytes so
   // far) now and then.

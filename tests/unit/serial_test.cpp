@@ -265,6 +265,43 @@ TEST_P(SerialSession, FlippedBytesFailVerification) {
   EXPECT_THAT(verdict->damaged[0], HasSubstr("variable 'T', step 0, block offset [0, 0] count [2, 3]"));
 }
 
+TEST_P(SerialSession, EveryDamagedBlockIsCounted) {
+  const std::string path = (folder_ / "many.dat").string();
+  Session session = Session::serial();
+  File out = session.create(path, {.checksums = true});
+  constexpr std::uint64_t blocks = 150;
+  for (std::uint64_t i = 0; i < blocks; ++i)
+    out.write("T", std::vector<double>(1, 1.0), {.shape = {blocks}, .offset = {i}, .count = {1}}).wait();
+  out.close();
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    file.seekp(static_cast<std::streamoff>(8 * i));
+    file.put('x');
+  }
+  file.close();
+  const auto input = files::InputFile::open(mpi::Comm::serial(), path, "", {});
+  ASSERT_TRUE(input);
+  const auto verdict = (*input)->verify("T", 1024, [](std::uint64_t) {});
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->damaged_blocks, blocks);
+  EXPECT_EQ(verdict->damaged.size(), 100U);
+}
+
+// Measures everything above the storage; nothing of it can be read.
+TEST(Null, TakesEverythingAndKeepsNothing) {
+  Session session = Session::serial();
+  const fs::path path = fs::temp_directory_path() / "weir-null-test.dat";
+  File out = session.create(path.string(), {.backend = "null", .checksums = true});
+  const std::vector<double> data(12, 1.0);
+  for (int step = 0; step < 3; ++step) out.write("T", data, {.shape = {3, 4}, .step = step}).wait_stored();
+  out.reserve("v", Type::float64, {12});
+  out.write("v", data, {.independent = true}).wait_stored();
+  out.set_variable_attribute("T", "unit", "K");
+  out.close();
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_THROW(session.open(path.string(), {.backend = "null"}), Error);
+}
+
 TEST(Names, OnlyThoseEveryFormatCanStore) {
   for (const char* good : {"T", "fields/T", "a b", "ü", "T.1"}) EXPECT_TRUE(files::check_name(good)) << good;
   for (const char* bad :

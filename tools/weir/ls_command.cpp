@@ -24,21 +24,6 @@ std::string describe_steps(const std::vector<std::int64_t>& steps) {
               : fmt::format("{},{},...,{}", steps[0], steps[1], steps.back());
 }
 
-// Names and texts come from a file: what could steer a terminal is shown, not sent.
-std::string printable(const std::string& text) {
-  std::string shown;
-  for (const char c : text) {
-    if (c == '\n') {
-      shown += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      shown += c;
-    }
-  }
-  return shown;
-}
-
 std::string describe_value(const AttributeValue& value) {
   constexpr std::size_t most_shown = 8;
   if (const auto* text = std::get_if<std::string>(&value)) return fmt::format("\"{}\"", printable(*text));

@@ -86,6 +86,20 @@ std::string styled(std::string_view text, Style style) {
   return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
 }
 
+std::string printable(const std::string& text) {
+  std::string shown;
+  for (const char c : text) {
+    if (c == '\n') {
+      shown += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
 std::string pretty(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

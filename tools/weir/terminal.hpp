@@ -20,6 +20,9 @@ std::size_t terminal_width();  // of stdout, else COLUMNS, else 80
 enum class Style { bold, dim, green, red, yellow, cyan };
 std::string styled(std::string_view text, Style style);  // the text itself where stdout_has_colors() is false
 
+// Names and texts come from files: what could steer a terminal is shown, not sent.
+std::string printable(const std::string& text);
+
 // What is no UTF-8, such as names of files may hold, is replaced.
 std::string pretty(const Json& json);
 

@@ -16,6 +16,8 @@ struct Arguments : InputArguments {
   bool json = false;
 };
 
+constexpr std::size_t most_listed = 100;
+
 // A line that rewrites itself, on a terminal only.
 class Progress {
  public:
@@ -45,15 +47,17 @@ Status verify(const Arguments& arguments) {
   Json json = {{"file", file->path()}, {"backend", file->backend()}};
   json["variables"] = Json::array();
   std::size_t checked = 0;
-  std::vector<std::string> damaged;
+  std::uint64_t damaged = 0;
+  std::vector<std::string> listed;  // of those, as many as a person may want to see
   for (const files::Contents& entry : file->contents()) {
     const std::string& name = entry.info.name;
     if (!file->has_checksums(name)) {
       json["variables"].push_back({{"name", name}, {"checksums", false}});
-      if (!arguments.json) fmt::print("{:<9} {}: the file holds no checksums for it\n", "unchecked", name);
+      if (!arguments.json)
+        fmt::print("{:<9} {}: the file holds no checksums for it\n", "unchecked", printable(name));
       continue;
     }
-    Progress progress(name);
+    Progress progress(printable(name));
     WEIR_ASSIGN(const auto verdict, in(file->verify(name, static_cast<std::uint64_t>(budget),
                                                     [&](std::uint64_t b) { progress.show(b); }),
                                        fmt::format("verify variable '{}'", name), file->path()));
@@ -62,23 +66,29 @@ Status verify(const Arguments& arguments) {
                                  {"checksums", true},
                                  {"blocks", verdict.blocks},
                                  {"bytes", verdict.bytes},
+                                 {"damaged_blocks", verdict.damaged_blocks},
                                  {"damaged", verdict.damaged}});
     if (!arguments.json) {
-      const bool good = verdict.damaged.empty();
+      const bool good = verdict.damaged_blocks == 0;
       fmt::print("{:<9} {}: {} blocks, {}\n",
-                 good ? styled("ok", Style::green) + "       " : styled("DAMAGED", Style::red) + "  ", name,
-                 verdict.blocks, format_bytes(verdict.bytes));
+                 good ? styled("ok", Style::green) + "       " : styled("DAMAGED", Style::red) + "  ",
+                 printable(name), verdict.blocks, format_bytes(verdict.bytes));
     }
-    damaged.insert(damaged.end(), verdict.damaged.begin(), verdict.damaged.end());
+    damaged += verdict.damaged_blocks;
+    for (const std::string& block : verdict.damaged) {
+      if (listed.size() < most_listed) listed.push_back(printable(block));
+    }
   }
   if (arguments.json) fmt::print("{}\n", pretty(json));
   WEIR_TRY(file->close());
-  if (!damaged.empty()) {
+  if (damaged > 0) {
     std::string list;
-    for (const std::string& block : damaged) list += "\n  " + block;
-    return in(Status(fail(ErrorCode::corrupt,
-                          fmt::format("{} blocks do not match their checksums:{}", damaged.size(), list))),
-              "verify", file->path());
+    for (const std::string& block : listed) list += "\n  " + block;
+    if (damaged > listed.size()) list += fmt::format("\n  and {} more", damaged - listed.size());
+    const std::string_view match =
+        damaged == 1 ? " does not match its checksum" : "s do not match their checksums";
+    return in(Status(fail(ErrorCode::corrupt, fmt::format("{} block{}:{}", damaged, match, list))), "verify",
+              file->path());
   }
   if (checked == 0) {
     return in(Status(fail(ErrorCode::not_found, "the file holds no checksums",
