@@ -85,7 +85,7 @@ struct ReadOptions {
 
 // An attribute as read: a text, or some numbers.
 struct Attribute {
-  std::string variable;  // "": of the file
+  std::string variable;  // "": of the file. Other programs have attributes of groups, too
   std::string name;
   bool is_text = false;
   std::string text;

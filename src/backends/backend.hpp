@@ -38,9 +38,16 @@ struct Variable {
 };
 
 struct Attribute {
-  std::string variable;  // empty: of the file
+  std::string variable;  // empty: of the file. Other programs have attributes of groups, too
   std::string name;
   AttributeValue value;
+};
+
+// Something in a file of another program that Weir cannot read.
+struct Unreadable {
+  std::string variable;        // an array, or, of an attribute, whose it is; empty: the file's
+  std::string attribute = {};  // empty: the array itself
+  std::string why;             // "type not supported: text"
 };
 
 using VariableId = std::uint32_t;  // the order of definition, from 0
@@ -110,6 +117,8 @@ class Input {
   // LOCAL. The same on every rank; a variable's id is its place in the list.
   virtual const std::vector<Variable>& variables() const = 0;
   virtual const std::vector<Attribute>& attributes() const = 0;
+  // LOCAL. What is there besides.
+  virtual std::vector<Unreadable> unreadable() const { return {}; }
   // COLLECTIVE or LOCAL, as place.access says.
   virtual Status read(const Place& place, std::span<const TargetBlock> blocks) = 0;
   // LOCAL. Whether this rank gains nothing from the others when it reads this box: what all ranks ask for

@@ -124,7 +124,8 @@ Status write_attribute(hid_t object, const std::string& name, const AttributeVal
   return {};
 }
 
-Status read_attributes(hid_t object, const std::string& variable, std::vector<Attribute>& attributes) {
+Status read_attributes(hid_t object, const std::string& variable, std::vector<Attribute>& attributes,
+                       std::vector<Unreadable>& unreadable) {
   std::vector<std::string> names;
   if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) {
     return library_failure(ErrorCode::corrupt);
@@ -133,7 +134,12 @@ Status read_attributes(hid_t object, const std::string& variable, std::vector<At
     if (name == stepped_mark && !variable.empty()) continue;
     const AttributeHandle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
     if (!attribute) return library_failure(ErrorCode::corrupt);
-    if (auto value = read_value(attribute)) attributes.push_back({variable, name, std::move(*value)});
+    if (auto value = read_value(attribute)) {
+      attributes.push_back({variable, name, std::move(*value)});
+    } else {
+      const DataType type(H5Aget_type(attribute.get()));
+      unreadable.push_back({variable, name, unsupported_type(type.get())});
+    }
   }
   return {};
 }

@@ -13,9 +13,9 @@ Result<std::unique_ptr<Input>> open_input(
 // COLLECTIVE when the file was opened by several ranks. Replaces an attribute of the same name.
 Status write_attribute(hid_t object, const std::string& name, const AttributeValue& value,
                        const std::filesystem::path& path);
-// LOCAL. Appends the attributes of a data set or of the root group; those of kinds that Weir cannot hold are
-// left out.
-Status read_attributes(hid_t object, const std::string& variable, std::vector<Attribute>& attributes);
+// LOCAL. Appends the attributes of a data set or group, those of kinds that Weir cannot hold to `unreadable`.
+Status read_attributes(hid_t object, const std::string& variable, std::vector<Attribute>& attributes,
+                       std::vector<Unreadable>& unreadable);
 
 // LOCAL. Counts the files of several ranks that are open for writing. While there are any, HDF5 does not
 // close its files when MPI or the program ends: that would wait for the other ranks, or call MPI after its

@@ -20,6 +20,7 @@ struct Stored {
 struct Listing {
   std::vector<Variable> variables;
   std::vector<Attribute> attributes;
+  std::vector<Unreadable> unreadable;
 };
 
 using ObjectKey = std::pair<unsigned long, std::string>;  // file and place in it
@@ -69,24 +70,26 @@ std::optional<Extent> shape_of(hid_t set) {
   return Extent(sizes.begin(), sizes.end());
 }
 
-// nullopt: a data set that Weir cannot hold.
-std::optional<Variable> describe(hid_t set, const std::string& name) {
+// A data set that Weir cannot hold is a failure.
+Result<Variable> describe(hid_t set, const std::string& name) {
   const DataType stored(H5Dget_type(set));
   const auto readable = stored ? readable_type(stored.get()) : std::nullopt;
   auto shape = shape_of(set);
-  if (!readable || !shape || !is_self_contained(set)) return std::nullopt;
+  if (!readable) return fail(ErrorCode::unsupported, unsupported_type(stored.get()));
+  if (!shape) return fail(ErrorCode::unsupported, "it has no elements");
+  if (!is_self_contained(set)) return fail(ErrorCode::unsupported, "its data is in other files");
   Variable variable{.name = name, .type = readable->type, .shape = *shape};
   variable.stepped = shape->size() > 1 && H5Aexists(set, stepped_mark) > 0;
   if (variable.stepped) {
     variable.slots = variable.shape.front();
     variable.shape.erase(variable.shape.begin());
   }
-  if (!check_shape(variable.shape, size_of(variable.type))) return std::nullopt;
+  WEIR_TRY(check_shape(variable.shape, size_of(variable.type)));
   return variable;
 }
 
 // Walks the groups of a file, each object once however many links lead to it, and collects what Weir can
-// read.
+// read, and the names of the rest.
 class Scan {
  public:
   explicit Scan(hid_t file) : file_(file) {}
@@ -94,7 +97,7 @@ class Scan {
   Result<Listing> run() {
     const Object root(H5Oopen(file_, "/", H5P_DEFAULT));
     if (!root) return library_failure(ErrorCode::corrupt);
-    WEIR_TRY(read_attributes(root.get(), "", listing_.attributes));
+    WEIR_TRY(take_attributes(root.get(), ""));
     seen_.insert(key_of(root.get()));
     pending_.push_back({"", 0});
     while (!pending_.empty()) {
@@ -132,15 +135,22 @@ class Scan {
     const H5I_type_t kind = H5Iget_type(object.get());
     if (kind != H5I_GROUP && kind != H5I_DATASET) return {};
     if (!seen_.insert(key_of(object.get())).second) return {};
+    WEIR_TRY(take_attributes(object.get(), path));
     if (kind == H5I_GROUP) {
       if (depth < deepest) pending_.push_back({std::move(path), depth + 1});
       return {};
     }
     auto variable = describe(object.get(), path);
-    if (!variable) return {};
-    WEIR_TRY(read_attributes(object.get(), path, listing_.attributes));
-    listing_.variables.push_back(std::move(*variable));
+    if (variable) {
+      listing_.variables.push_back(std::move(*variable));
+    } else {
+      listing_.unreadable.push_back({.variable = std::move(path), .why = variable.error().cause});
+    }
     return {};
+  }
+
+  Status take_attributes(hid_t object, const std::string& owner) {
+    return read_attributes(object, owner, listing_.attributes, listing_.unreadable);
   }
 
   hid_t file_;
@@ -161,6 +171,7 @@ class Hdf5Input final : public Input {
 
   const std::vector<Variable>& variables() const override { return listing_.variables; }
   const std::vector<Attribute>& attributes() const override { return listing_.attributes; }
+  std::vector<Unreadable> unreadable() const override { return listing_.unreadable; }
   Status read(const Place& place, std::span<const TargetBlock> blocks) override;
 
   Status close() override {

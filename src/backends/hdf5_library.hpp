@@ -79,6 +79,7 @@ struct Readable {
   DataType memory;
 };
 std::optional<Readable> readable_type(hid_t stored);
+std::string unsupported_type(hid_t stored);  // in words: "type not supported: text"
 
 inline constexpr const char* stepped_mark =
     "weir_stepped";  // the attribute of a data set whose first dimension counts slots

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -112,6 +114,24 @@ std::optional<Readable> readable_type(hid_t stored) {
       return readable_complex(stored);
     default:
       return std::nullopt;
+  }
+}
+
+std::string unsupported_type(hid_t stored) {
+  constexpr std::string_view what = "type not supported: ";
+  switch (H5Tget_class(stored)) {
+    case H5T_STRING:
+      return fmt::format("{}text", what);
+    case H5T_COMPOUND:
+      return fmt::format("{}compound of {} members", what, H5Tget_nmembers(stored));
+    case H5T_REFERENCE:
+      return fmt::format("{}references", what);
+    case H5T_ARRAY:
+      return fmt::format("{}arrays as elements", what);
+    case H5T_VLEN:
+      return fmt::format("{}elements of variable length", what);
+    default:
+      return fmt::format("{}elements of {} bytes", what, H5Tget_size(stored));
   }
 }
 

@@ -104,6 +104,11 @@ Result<const Contents*> InputFile::find(const std::string& name) const {
   const auto found = std::find_if(contents_.begin(), contents_.end(),
                                   [&](const Contents& c) { return c.info.name == name; });
   if (found != contents_.end()) return &*found;
+  for (const backends::Unreadable& other : input_ ? unreadable() : std::vector<backends::Unreadable>()) {
+    if (other.variable == name && other.attribute.empty())
+      return fail(ErrorCode::unsupported, fmt::format("variable '{}' cannot be read: {}", name, other.why),
+                  "read it with a program of the file's own format");
+  }
   std::vector<std::string> names;
   for (const Contents& entry : contents_) names.push_back(entry.info.name);
   return fail(

@@ -38,6 +38,7 @@ class InputFile {
   // LOCAL
   const std::vector<Contents>& contents() const { return contents_; }
   const std::vector<backends::Attribute>& attributes() const { return input_->attributes(); }
+  std::vector<backends::Unreadable> unreadable() const { return input_->unreadable(); }
   Result<const Contents*> find(const std::string& name) const;
   const std::string& path() const { return path_; }
   const std::string& backend() const { return backend_; }

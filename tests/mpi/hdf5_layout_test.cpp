@@ -1,11 +1,13 @@
 // What is particular to HDF5 files: how other programs see ours, and what we make of theirs, sound and
 // broken. What all backends have in common is in the conformance suite.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -277,6 +279,20 @@ TEST_F(Hdf5Layout, ForeignFilesAreRead) {
     const hid_t string = H5Tcopy(H5T_C_S1);
     H5Tset_size(string, H5T_VARIABLE);
     put(file, "text", string, {1}, &text);
+    const hid_t group = H5Gopen2(file, "deep/er", H5P_DEFAULT);
+    const hsize_t two = 2;
+    const std::array<const char*, 2> texts = {"a", "b"};
+    const hid_t space = H5Screate_simple(1, &two, nullptr);
+    const hid_t single = H5Screate(H5S_SCALAR);
+    const hid_t list = H5Acreate2(group, "list", string, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(list, string, texts.data());
+    const hid_t unit = H5Acreate2(group, "unit", string, single, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(unit, string, texts.data());
+    H5Aclose(list);
+    H5Aclose(unit);
+    H5Sclose(space);
+    H5Sclose(single);
+    H5Gclose(group);
     H5Lcreate_soft("/deep", file, "soft", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_external("/etc/passwd", "/x", file, "external", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_hard(file, "/", file, "deep/loop", H5P_DEFAULT, H5P_DEFAULT);
@@ -294,6 +310,15 @@ TEST_F(Hdf5Layout, ForeignFilesAreRead) {
   ASSERT_TRUE(big);
   EXPECT_EQ((*in)->variables()[*big].type, Type::int16);
   EXPECT_EQ(read_all<std::int16_t>(**in, "big"), (std::vector<std::int16_t>{1, -2, 3, -4, 5, -6}));
+  // Attributes of groups are read, too, and what Weir cannot read is named.
+  ASSERT_EQ((*in)->attributes().size(), 1U);
+  EXPECT_EQ((*in)->attributes()[0].variable, "deep/er");
+  EXPECT_EQ(std::get<std::string>((*in)->attributes()[0].value), "a");
+  std::vector<std::string> others;
+  for (const Unreadable& other : (*in)->unreadable())
+    others.push_back(other.variable + ":" + other.attribute + " " + other.why);
+  EXPECT_THAT(others, testing::UnorderedElementsAre("text: type not supported: text",
+                                                    "deep/er:list type not supported: text"));
 }
 
 TEST_F(Hdf5Layout, AbsurdShapesAreLeftOut) {

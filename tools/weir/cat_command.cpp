@@ -17,6 +17,7 @@ struct Arguments : InputArguments {
   std::vector<std::int64_t> offset;
   std::vector<std::int64_t> count;
   bool raw = false;
+  bool json = false;
 };
 
 constexpr std::uint64_t bytes_at_a_time = 16U << 20U;
@@ -42,6 +43,30 @@ std::string as_text(Type type, const Box& piece, const Box& whole, const std::by
   return text;
 }
 
+// Numbers where JSON has them, texts elsewhere (NaN, complex, long double).
+std::string as_json(Type type, const Box& piece, const std::byte* data, std::uint64_t first_element) {
+  std::string text;
+  for (std::uint64_t i = 0; i < volume(piece.count); ++i) {
+    if (first_element + i > 0) text += ", ";
+    const std::string element = format_element(type, data + i * size_of(type));
+    text += type != Type::long_double && Json::accept(element) ? element : Json(element).dump();
+  }
+  return text;
+}
+
+// All that JSON says of the elements before they come, in C order.
+std::string json_opening(const files::InputFile& file, const files::Contents& entry,
+                         const Arguments& arguments, const Box& wanted) {
+  const Json step =
+      !entry.info.stepped ? Json() : Json(arguments.step.value_or(entry.steps.empty() ? 0 : entry.steps[0]));
+  std::string opening =
+      Json{{"file", file.path()}, {"variable", entry.info.name}, {"type", name_of(entry.info.type)},
+           {"step", step},        {"offset", wanted.offset},     {"count", wanted.count}}
+          .dump(-1, ' ', false, Json::error_handler_t::replace);
+  opening.back() = ',';
+  return opening + "\n\"values\": [";
+}
+
 // Asked here as well as on reading, since nothing is read of an empty array.
 Status check_step(const files::Contents& entry, std::optional<std::int64_t> step) {
   if (!step || std::find(entry.steps.begin(), entry.steps.end(), *step) != entry.steps.end()) return {};
@@ -65,6 +90,12 @@ Status print_variable(const Arguments& arguments) {
   WEIR_TRY(in(check_box(wanted, info.shape), fmt::format("print variable '{}'", info.name), file->path()));
 
   const std::size_t size = size_of(info.type);
+  const auto shown = [&](const Box& piece, const std::vector<std::byte>& bytes, std::uint64_t first) {
+    if (arguments.raw) return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (arguments.json) return as_json(info.type, piece, bytes.data(), first);
+    return as_text(info.type, piece, wanted, bytes.data(), first);
+  };
+  if (arguments.json) WEIR_TRY(write_to_stdout(json_opening(*file, *entry, arguments, wanted)));
   std::vector<std::byte> buffer;
   std::uint64_t element = 0;
   for (const Box& piece : split(wanted, bytes_at_a_time / size)) {
@@ -76,12 +107,14 @@ Status print_variable(const Arguments& arguments) {
                          .step = arguments.step,
                          .data = buffer.data(),
                          .elements = volume(piece.count)}));
-    WEIR_TRY(write_to_stdout(arguments.raw
-                                 ? std::string(reinterpret_cast<const char*>(buffer.data()), buffer.size())
-                                 : as_text(info.type, piece, wanted, buffer.data(), element)));
+    WEIR_TRY(write_to_stdout(shown(piece, buffer, element)));
     element += volume(piece.count);
   }
-  if (!arguments.raw && element > 0) WEIR_TRY(write_to_stdout("\n"));
+  if (arguments.json) {
+    WEIR_TRY(write_to_stdout("]}\n"));
+  } else if (!arguments.raw && element > 0) {
+    WEIR_TRY(write_to_stdout("\n"));
+  }
   return file->close();
 }
 
@@ -100,7 +133,8 @@ void add_cat_command(CLI::App& app, Context& context) {
   command->add_option("--count", arguments->count, "Elements in each dimension: 1,10")
       ->delimiter(',')
       ->check(whole_number());
-  command->add_flag("--raw", arguments->raw, "Bytes as they are in memory, for another program");
+  auto* raw = command->add_flag("--raw", arguments->raw, "Bytes as they are in memory, for another program");
+  command->add_flag("--json", arguments->json, "Print JSON: the elements in C order")->excludes(raw);
   command->footer(
       "Examples:\n"
       "  weir cat run.h5 T --step 3\n"

@@ -11,6 +11,7 @@ std::string words_after(const CLI::App& command) {
   std::string words;
   for (const CLI::App* sub : command.get_subcommands({})) words += sub->get_name() + " ";
   for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // not for people: --help does not show it either
     for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
   }
   return words;

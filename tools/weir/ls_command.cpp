@@ -36,6 +36,11 @@ std::string describe_value(const AttributeValue& value) {
   return fmt::format("{} [{}]", name_of(values.type), fmt::join(shown, ", "));
 }
 
+// Of an attribute: "title", "T:unit".
+std::string full_name(const std::string& variable, const std::string& attribute) {
+  return printable(variable.empty() ? attribute : variable + ":" + attribute);
+}
+
 std::uint64_t bytes_of(const files::Contents& entry) {
   return volume(entry.info.shape) * size_of(entry.info.type) * entry.info.slots;
 }
@@ -67,6 +72,12 @@ Json to_json(const files::InputFile& file) {
     }
     json["attributes"].push_back(std::move(item));
   }
+  json["unreadable"] = Json::array();
+  for (const backends::Unreadable& other : file.unreadable()) {
+    json["unreadable"].push_back({{"variable", other.variable.empty() ? Json() : Json(other.variable)},
+                                  {"attribute", other.attribute.empty() ? Json() : Json(other.attribute)},
+                                  {"why", other.why}});
+  }
   return json;
 }
 
@@ -87,10 +98,17 @@ Status list(const Arguments& arguments) {
                format_extent(entry.info.shape), steps, format_bytes(bytes_of(entry)),
                file->has_checksums(entry.info.name) ? "xxh3" : "-"});
   }
+  const std::vector<backends::Unreadable> unreadable = file->unreadable();
+  for (const backends::Unreadable& other : unreadable) {
+    if (other.attribute.empty()) table.add({printable(other.variable), other.why, "-", "-", "-", "-"});
+  }
   fmt::print("{}", table.text());
   for (const backends::Attribute& attribute : file->attributes()) {
-    const std::string owner = attribute.variable.empty() ? "" : attribute.variable + ":";
-    fmt::print("{}{} = {}\n", printable(owner), printable(attribute.name), describe_value(attribute.value));
+    fmt::print("{} = {}\n", full_name(attribute.variable, attribute.name), describe_value(attribute.value));
+  }
+  for (const backends::Unreadable& other : unreadable) {
+    if (!other.attribute.empty())
+      fmt::print("{}: {}\n", full_name(other.variable, other.attribute), other.why);
   }
   return file->close();
 }
