@@ -134,6 +134,10 @@ module weir
     generic :: read => read_real32_1, read_real32_2, read_real32_3, read_real64_1, read_real64_2, read_real64_3, &
       read_int32_1, read_int32_2, read_int32_3, read_int64_1, read_int64_2, read_int64_3
     procedure :: shape_of => reader_shape_of    ! LOCAL
+    procedure :: get_text => reader_get_text    ! LOCAL
+    procedure, private :: get_real64, get_int32, get_int64
+    ! get_number(variable, name, number [, stat, errmsg]): LOCAL. An attribute that holds one number of this kind.
+    generic :: get_number => get_real64, get_int32, get_int64
     procedure :: close => reader_close
   end type
 
@@ -382,6 +386,52 @@ contains
     lengths = shape(dimensions:1:-1)
     call conclude(status, stat, errmsg)
   end function
+
+  ! The text of an attribute of a variable, or of the file ('').
+  function reader_get_text(self, variable, name, stat, errmsg) result(text)
+    class(weir_reader), intent(in) :: self
+    character(*), intent(in) :: variable, name
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: text
+    type(c_ptr) :: address
+    integer(c_int) :: status
+
+    text = ''
+    status = c_get_text(self%handle, c_text(variable), c_text(name), address)
+    if (status == WEIR_OK) text = text_of(address)
+    call conclude(status, stat, errmsg)
+  end function
+
+  subroutine get_real64(self, variable, name, number, stat, errmsg)
+    class(weir_reader), intent(in) :: self
+    character(*), intent(in) :: variable, name
+    real(real64), intent(out), target :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_float64, c_loc(number), 1_c_int64_t), stat, errmsg)
+  end subroutine
+
+  subroutine get_int32(self, variable, name, number, stat, errmsg)
+    class(weir_reader), intent(in) :: self
+    character(*), intent(in) :: variable, name
+    integer(int32), intent(out), target :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_int32, c_loc(number), 1_c_int64_t), stat, errmsg)
+  end subroutine
+
+  subroutine get_int64(self, variable, name, number, stat, errmsg)
+    class(weir_reader), intent(in) :: self
+    character(*), intent(in) :: variable, name
+    integer(int64), intent(out), target :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_int64, c_loc(number), 1_c_int64_t), stat, errmsg)
+  end subroutine
 
   logical function ticket_test(self) result(done)
     class(weir_ticket), intent(in) :: self

@@ -78,6 +78,14 @@ module weir_c
       import; type(c_ptr), value :: file; character(c_char), intent(in) :: variable(*), name(*), text(*)
       integer(c_int) :: status
     end function
+    function c_get_text(reader, variable, name, text) bind(c, name='weir_get_text') result(status)
+      import; type(c_ptr), value :: reader; character(c_char), intent(in) :: variable(*), name(*)
+      type(c_ptr), intent(out) :: text; integer(c_int) :: status
+    end function
+    function c_get_numbers(reader, variable, name, type, elements, room) bind(c, name='weir_get_numbers') result(status)
+      import; type(c_ptr), value :: reader, elements; character(c_char), intent(in) :: variable(*), name(*)
+      integer(c_int), value :: type; integer(c_int64_t), value :: room; integer(c_int) :: status
+    end function
     function c_close(file) bind(c, name='weir_close') result(status)
       import; type(c_ptr), intent(inout) :: file; integer(c_int) :: status
     end function

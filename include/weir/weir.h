@@ -51,22 +51,13 @@ typedef enum weir_status {
   WEIR_NO_MEMORY = 8
 } weir_status;
 
-typedef WEIR_C_ENUM(weir_type) {
-  WEIR_INT8 = 0,
-  WEIR_INT16 = 1,
-  WEIR_INT32 = 2,
-  WEIR_INT64 = 3,
-  WEIR_UINT8 = 4,
-  WEIR_UINT16 = 5,
-  WEIR_UINT32 = 6,
-  WEIR_UINT64 = 7,
-  WEIR_FLOAT32 = 8,
-  WEIR_FLOAT64 = 9,
-  WEIR_LONG_DOUBLE = 10,
-  WEIR_COMPLEX64 = 11,
-  WEIR_COMPLEX128 = 12,
-  WEIR_COMPLEX_LONG_DOUBLE = 13
-} weir_type;
+typedef WEIR_C_ENUM(weir_type){WEIR_INT8 = 0,         WEIR_INT16 = 1,
+                               WEIR_INT32 = 2,        WEIR_INT64 = 3,
+                               WEIR_UINT8 = 4,        WEIR_UINT16 = 5,
+                               WEIR_UINT32 = 6,       WEIR_UINT64 = 7,
+                               WEIR_FLOAT32 = 8,      WEIR_FLOAT64 = 9,
+                               WEIR_LONG_DOUBLE = 10, WEIR_COMPLEX64 = 11,
+                               WEIR_COMPLEX128 = 12,  WEIR_COMPLEX_LONG_DOUBLE = 13} weir_type;
 
 /* For arrays that are written once, without steps. */
 #define WEIR_NO_STEP INT64_MIN
@@ -90,11 +81,11 @@ typedef struct weir_session_options {
   { NULL, NULL, 0, 0, 0 }
 
 /* When a write of a file may return. */
-typedef WEIR_C_ENUM(weir_policy) {
-  WEIR_AUTOMATIC = 0,    /* as the session does it */
-  WEIR_SYNCHRONOUS = 1,  /* when the data is in the file: the compute ranks write it themselves */
-  WEIR_ASYNCHRONOUS = 2, /* at once */
-  WEIR_THROTTLED = 3     /* at once, unless in_flight writes of this file are still on their way */
+typedef WEIR_C_ENUM(weir_policy){
+    WEIR_AUTOMATIC = 0,    /* as the session does it */
+    WEIR_SYNCHRONOUS = 1,  /* when the data is in the file: the compute ranks write it themselves */
+    WEIR_ASYNCHRONOUS = 2, /* at once */
+    WEIR_THROTTLED = 3     /* at once, unless in_flight writes of this file are still on their way */
 } weir_policy;
 
 /* Start from WEIR_FILE_OPTIONS_INIT, so that options of later versions have their defaults. */
@@ -221,6 +212,21 @@ WEIR_C_API weir_status weir_inquire(const weir_reader* reader, const char* name,
 WEIR_C_API weir_status weir_variable_name(const weir_reader* reader, uint64_t index, const char** name);
 /* LOCAL. The step numbers of an array; `room` is that of `steps`, and what weir_inquire() says is enough. */
 WEIR_C_API weir_status weir_steps(const weir_reader* reader, const char* name, int64_t* steps, uint64_t room);
+/* LOCAL. The attributes, by number from 0; WEIR_NOT_FOUND past the last. *variable is NULL for one of the
+ * file. Valid until the reader is closed. */
+WEIR_C_API weir_status weir_attribute_name(const weir_reader* reader, uint64_t index, const char** variable,
+                                           const char** name);
+/* LOCAL. What an attribute holds: a text (*is_text is 1) of *count bytes, or *count numbers of *type. Any of
+ * the places may be NULL. `variable` NULL: of the file, here and below. */
+WEIR_C_API weir_status weir_inquire_attribute(const weir_reader* reader, const char* variable,
+                                              const char* name, int* is_text, weir_type* type,
+                                              uint64_t* count);
+/* LOCAL. Valid until the reader is closed. */
+WEIR_C_API weir_status weir_get_text(const weir_reader* reader, const char* variable, const char* name,
+                                     const char** text);
+/* LOCAL. `room` is that of `elements`, and the count that weir_inquire_attribute() tells is enough. */
+WEIR_C_API weir_status weir_get_numbers(const weir_reader* reader, const char* variable, const char* name,
+                                        weir_type type, void* elements, uint64_t room);
 WEIR_C_API weir_status weir_read(weir_reader* reader, const char* name, weir_type type, void* data,
                                  int dimensions, const uint64_t* offset, const uint64_t* count, int64_t step);
 WEIR_C_API weir_status weir_close_reader(weir_reader** reader);

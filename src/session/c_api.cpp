@@ -125,6 +125,25 @@ weir::Ticket write(weir_file* file, const char* name, weir_type type, const void
   return file->file.write_elements(text_or_empty(name), unchecked_type(type), data, weir::as_needed, options);
 }
 
+const weir::Attribute& attribute_of(const weir_reader* reader, const char* variable, const char* name) {
+  require(reader != nullptr && name != nullptr, "the reader or the name is a null pointer");
+  std::vector<std::string> names;
+  for (const weir::Attribute& attribute : reader->reader.attributes()) {
+    if (attribute.variable != text_or_empty(variable)) continue;
+    if (attribute.name == name) return attribute;
+    names.push_back(attribute.name);
+  }
+  const std::string of = text_or_empty(variable);
+  const std::string owner = of.empty() ? "the file" : "variable '" + of + "'";
+  throw Error(ErrorCode::not_found, -1,
+              owner + " has no attribute '" + name + "'" +
+                  (names.empty() ? "; it has none" : weir::suggest(name, names)));
+}
+
+std::uint64_t numbers_of(const weir::Attribute& attribute) {
+  return attribute.elements.size() / weir::size_of(attribute.type);
+}
+
 }  // namespace
 
 const char* weir_message(void) {
@@ -421,6 +440,54 @@ weir_status weir_steps(const weir_reader* reader, const char* name, int64_t* ste
     require(room >= info.steps.size() && (steps != nullptr || info.steps.empty()),
             "the room for the steps is smaller than their number");
     std::copy(info.steps.begin(), info.steps.end(), steps);
+  });
+}
+
+weir_status weir_attribute_name(const weir_reader* reader, uint64_t index, const char** variable,
+                                const char** name) {
+  return as_status([&] {
+    require(reader != nullptr && variable != nullptr && name != nullptr,
+            "the reader or a place for the names is a null pointer");
+    const auto& attributes = reader->reader.attributes();
+    if (index >= attributes.size())
+      throw Error(ErrorCode::not_found, -1, "the file has no attribute of this number; count from 0");
+    *variable = attributes[index].variable.empty() ? nullptr : attributes[index].variable.c_str();
+    *name = attributes[index].name.c_str();
+  });
+}
+
+weir_status weir_inquire_attribute(const weir_reader* reader, const char* variable, const char* name,
+                                   int* is_text, weir_type* type, uint64_t* count) {
+  return as_status([&] {
+    const weir::Attribute& attribute = attribute_of(reader, variable, name);
+    if (is_text != nullptr) *is_text = attribute.is_text ? 1 : 0;
+    if (type != nullptr) *type = static_cast<weir_type>(attribute.type);
+    if (count != nullptr) *count = attribute.is_text ? attribute.text.size() : numbers_of(attribute);
+  });
+}
+
+weir_status weir_get_text(const weir_reader* reader, const char* variable, const char* name,
+                          const char** text) {
+  return as_status([&] {
+    require(text != nullptr, "the place for the text is a null pointer");
+    const weir::Attribute& attribute = attribute_of(reader, variable, name);
+    require(attribute.is_text, "the attribute holds numbers, not a text");
+    *text = attribute.text.c_str();
+  });
+}
+
+weir_status weir_get_numbers(const weir_reader* reader, const char* variable, const char* name,
+                             weir_type type, void* elements, uint64_t room) {
+  return as_status([&] {
+    const weir::Attribute& attribute = attribute_of(reader, variable, name);
+    require(!attribute.is_text, "the attribute holds a text, not numbers");
+    if (attribute.type != unchecked_type(type))
+      throw Error(ErrorCode::invalid_argument, -1,
+                  "the attribute holds " + std::string(weir::name_of(attribute.type)) + ", the room is for " +
+                      std::string(weir::name_of(unchecked_type(type))));
+    require(room >= numbers_of(attribute) && (elements != nullptr || attribute.elements.empty()),
+            "the room for the numbers is smaller than their count");
+    std::copy(attribute.elements.begin(), attribute.elements.end(), static_cast<std::byte*>(elements));
   });
 }
 

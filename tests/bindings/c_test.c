@@ -82,6 +82,9 @@ int main(int argc, char** argv) {
     for (int i = 0; i < SIZE; ++i) nothing[i] = 1000 * step + rank;
     OK(weir_write(out, "v", WEIR_INT32, nothing, 1, shape, offset, count, 10 * step, NULL));
   }
+  const double limits[2] = {1.5, 2.5};
+  OK(weir_set_text(out, NULL, "title", "of the file"));
+  OK(weir_set_numbers(out, "v", "limits", WEIR_FLOAT64, limits, 2));
   OK(weir_close(&out));
   options.policy = (weir_policy)17;
   EXPECT(weir_create(io, "never.dat", &options, &out) == WEIR_INVALID_ARGUMENT);
@@ -99,6 +102,30 @@ int main(int argc, char** argv) {
   int32_t back[SIZE];
   OK(weir_read(in, "v", WEIR_INT32, back, 1, offset, count, 40));
   for (int i = 0; i < SIZE; ++i) EXPECT(back[i] == 4000 + rank);
+
+  /* Attributes come back. */
+  const char* owner = text;
+  int is_text = 0, seen = 0;
+  weir_type type = WEIR_INT8;
+  uint64_t length = 0;
+  double numbers[2] = {0, 0};
+  while (weir_attribute_name(in, (uint64_t)seen, &owner, &text) == WEIR_OK) {
+    EXPECT(strcmp(text, owner == NULL ? "title" : "limits") == 0);
+    ++seen;
+  }
+  EXPECT(seen == 2);
+  OK(weir_inquire_attribute(in, NULL, "title", &is_text, NULL, &length));
+  EXPECT(is_text == 1 && length == strlen("of the file"));
+  OK(weir_get_text(in, NULL, "title", &text));
+  EXPECT(strcmp(text, "of the file") == 0);
+  OK(weir_inquire_attribute(in, "v", "limits", &is_text, &type, &length));
+  EXPECT(is_text == 0 && type == WEIR_FLOAT64 && length == 2);
+  EXPECT(weir_get_numbers(in, "v", "limits", WEIR_FLOAT64, numbers, 1) == WEIR_INVALID_ARGUMENT);
+  EXPECT(weir_get_numbers(in, "v", "limits", WEIR_INT64, numbers, 2) == WEIR_INVALID_ARGUMENT);
+  OK(weir_get_numbers(in, "v", "limits", WEIR_FLOAT64, numbers, 2));
+  EXPECT(numbers[0] == 1.5 && numbers[1] == 2.5);
+  EXPECT(weir_get_text(in, "v", "limits", &text) == WEIR_INVALID_ARGUMENT);
+  EXPECT(weir_get_text(in, "v", "title", &text) == WEIR_NOT_FOUND);
   OK(weir_close_reader(&in));
 
   /* Less is stored than is written, and the program does not wait for the file. */

@@ -25,7 +25,7 @@ program fortran_test
   integer(int32), asynchronous :: a3(2, 3, 4)
   integer(int64), asynchronous :: wide(6, 2)
   real(real32) :: b1(5)
-  real(real64) :: b2(3, 4), row(12), least(1, 2)
+  real(real64) :: b2(3, 4), row(12), least(1, 2), number
   integer(int32) :: b3(2, 3, 4)
   integer(int64) :: c2(6, 2)
   integer(weir_size) :: at
@@ -75,6 +75,8 @@ program fortran_test
   call ticket%wait_stored()
   call memory%free()
 
+  call out%set_text('a2', 'unit', 'K')
+
   ! Errors are values when asked for.
   call out%write('a2', a2(1:3:2, :), stat=status, errmsg=message)
   if (status /= WEIR_INVALID_ARGUMENT .or. index(message, 'gaps') == 0) error stop 'a section with gaps was taken'
@@ -91,6 +93,9 @@ program fortran_test
 
   call io%open(in, path)
   if (any(in%shape_of('a3') /= [2, 3, 4 * ranks])) error stop 'shape of a3'
+  if (in%get_text('a2', 'unit') /= 'K') error stop 'the unit came back differently'
+  call in%get_number('', 'none', number, stat=status, errmsg=message)
+  if (status /= WEIR_NOT_FOUND .or. index(message, 'none') == 0) error stop 'an attribute that is not there was read'
   do i = 1, 5
     call in%read('field', b2, offset=[0_weir_size, 4 * at], step=7 + i)
     if (any(b2 /= 10 * i + rank)) error stop 'field came back differently'

@@ -66,6 +66,11 @@ with weir.Session(mode=mode) as io:
         assert source.read("swapped", offset=(4 * rank, 0), out=out_array) is out_array
         assert (out_array == matrix).all()
         assert "did you mean" in raises("not_found", source.read, "gap")
+        assert source.attribute("title") == "of the file"
+        limits = source.attribute("limits", variable="gaps")
+        assert limits.dtype == numpy.float64 and limits.tolist() == [1.5, 2.5]
+        assert set(source.attributes) == {(None, "title"), ("gaps", "limits")}
+        assert "did you mean 'title'" in raises("not_found", source.attribute, "titel")
 
     # Weir's memory, overwritten without waiting, with all policies.
     for policy in ("automatic", "synchronous", "asynchronous", "throttled"):

@@ -19,7 +19,7 @@ Threads: one at a time per session.
 
 import atexit
 import sys
-from ctypes import byref, c_char_p, c_int, c_int64, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_int, c_int64, c_uint64, c_void_p, string_at
 from dataclasses import dataclass
 
 import numpy
@@ -260,6 +260,28 @@ class Reader:
         numbers = (c_int64 * steps.value)()
         call(library.weir_steps, self._handle, encode(name), numbers, steps.value)
         return Variable(name, _DTYPE_OF[code.value], tuple(shape[:rank.value]), tuple(numbers))
+
+    @property
+    def attributes(self):
+        """LOCAL. Every attribute's value, by (variable, name); variable is None for those of the file."""
+        variable, name, names = c_char_p(), c_char_p(), []
+        while library.weir_attribute_name(self._handle, len(names), byref(variable), byref(name)) == 0:
+            names.append((None if variable.value is None else variable.value.decode(), name.value.decode()))
+        return {(owner, text): self.attribute(text, variable=owner) for owner, text in names}
+
+    def attribute(self, name, variable=None):
+        """LOCAL. The text, or array of numbers, of an attribute of the file or of a variable."""
+        is_text, code, count = c_int(), c_int(), c_uint64()
+        call(library.weir_inquire_attribute, self._handle, encode(variable), encode(name), byref(is_text), byref(code),
+             byref(count))
+        if is_text.value:
+            text = c_void_p()
+            call(library.weir_get_text, self._handle, encode(variable), encode(name), byref(text))
+            return string_at(text.value, count.value).decode(errors="replace")
+        numbers = numpy.empty(count.value, _DTYPE_OF[code.value])
+        call(library.weir_get_numbers, self._handle, encode(variable), encode(name), code.value, numbers.ctypes.data,
+             numbers.size)
+        return numbers
 
     def read(self, name, offset=None, count=None, step=None, out=None):
         """A block of an array, by default all of it; into `out`, if given."""

@@ -73,6 +73,10 @@ _SIGNATURES = {
     "weir_inquire": (_pointer, _text, _pointer, _pointer, _pointer, _pointer),
     "weir_variable_name": (_pointer, _u64, _pointer),
     "weir_steps": (_pointer, _text, _pointer, _u64),
+    "weir_attribute_name": (_pointer, _u64, _pointer, _pointer),
+    "weir_inquire_attribute": (_pointer, _text, _text, _pointer, _pointer, _pointer),
+    "weir_get_text": (_pointer, _text, _text, _pointer),
+    "weir_get_numbers": (_pointer, _text, _text, _int, _pointer, _u64),
     "weir_read": (_pointer, _text, _int, _pointer, _int, _lengths, _lengths, _i64),
     "weir_close_reader": (_pointer,),
 }
