@@ -1,11 +1,11 @@
 // Weir's programming interface in C++.
 //
 //     weir::Session io(MPI_COMM_WORLD);
-//     weir::File out = io.create("run.h5");                       // the backend follows from the name, or
-//     {.backend = "adios2-bp5"} auto ticket = out.write("T", field, {.shape = {NX, NY}, .offset = {x0, y0},
-//     .count = {nx, ny}, .step = 0}); ticket.wait();                                              // errors
-//     arrive here out.close();                                                // now "run.h5" exists, and is
-//     whole
+//     weir::File out = io.create("run.h5");  // the backend follows from the name, or {.backend = "posix"}
+//     auto ticket = out.write("T", field,
+//                             {.shape = {NX, NY}, .offset = {x0, y0}, .count = {nx, ny}, .step = 0});
+//     ticket.wait();                         // errors arrive here
+//     out.close();                           // now "run.h5" exists, and is whole
 //
 //     weir::Reader in = io.open("run.h5");
 //     in.read("T", field, {.offset = {x0, y0}, .count = {nx, ny}, .step = 0});

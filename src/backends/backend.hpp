@@ -5,7 +5,7 @@
 // Data arrives in blocks (boxes of the array, contiguous in memory) that any rank may own; elements nobody
 // writes read back as zero.
 //
-// The layer above (session/) has already checked names, types, shapes and boxes, has made all ranks agree,
+// The layer above (files/) has already checked names, types, shapes and boxes, has made all ranks agree,
 // and hands over a temporary path: a backend neither validates nor renames. It does report every failure of
 // the library beneath it. A backend need not make ranks agree on failures: the layer above does that after
 // every call.
@@ -166,6 +166,7 @@ struct Entry {
   // nullptr: every type can be stored.
   bool (*stores)(Type) = nullptr;
   Limits limits = {};
+  std::vector<std::string_view> own_attributes = {};  // of the file: names that the format uses itself
 };
 
 // The table, in order of preference. LOCAL.
@@ -175,7 +176,6 @@ std::span<const Entry> table();
 // ranks while it writes, so that its messages never meet ours when it is left halfway. (The libraries
 // themselves, MPI-IO, HDF5 and ADIOS2, duplicate what they are given.)
 mpi::Comm comm_for(const Entry& entry, const mpi::Comm& comm);
-  std::vector<std::string_view> own_attributes = {};  // of the file: names that the format uses itself
 
 Result<const Entry*> find(std::string_view name);  // unknown, or built without: a failure that says so
 Result<const Entry*> choose_for_writing(

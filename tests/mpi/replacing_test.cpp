@@ -18,6 +18,7 @@ namespace weir::test {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -161,6 +162,21 @@ TEST_F(Replacing, WhatNobodyMayWriteToIsNotReplaced) {
     EXPECT_EQ(read(in), 1) << backend;
     in.close();
   }
+}
+
+TEST_F(Replacing, WhereNobodyMayWriteNothingIsMade) {
+  const std::string closed = folder_ / "closed";
+  on_rank_0([&] {
+    fs::create_directory(closed);
+    ::chmod(closed.c_str(), 0555);
+  });
+  for (const std::string& backend : backends()) {
+    const WithoutPrivileges nobody;
+    EXPECT_THAT(common_failure([&] { session_.create(closed + "/f", {.backend = backend}); }),
+                AllOf(HasSubstr("Permission denied"), HasSubstr(closed)))
+        << backend;
+  }
+  EXPECT_TRUE(fs::is_empty(closed));
 }
 
 TEST_F(Replacing, WhatMayNotBeReadIsSaidOnAllRanks) {
