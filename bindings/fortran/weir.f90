@@ -115,8 +115,8 @@ module weir
     procedure, private :: write_real32_1, write_real32_2, write_real32_3, write_real64_1, write_real64_2, write_real64_3, &
       write_int32_1, write_int32_2, write_int32_3, write_int64_1, write_int64_2, write_int64_3
     ! write(name, data [, shape, offset, step, ticket, stat, errmsg, reduce]): this rank's part of an array. shape: of the whole
-    ! array (left out: that of data). Without a ticket, the outcome is that of the call. reduce: stores less than is
-    ! written, the same in every write of the array.
+    ! array (left out: that of data). Without a ticket, the call returns when the data is in the file or has failed.
+    ! reduce: stores less than is written, the same in every write of the array.
     generic :: write => write_real32_1, write_real32_2, write_real32_3, write_real64_1, write_real64_2, write_real64_3, &
       write_int32_1, write_int32_2, write_int32_3, write_int64_1, write_int64_2, write_int64_3
     procedure :: set_text => file_set_text

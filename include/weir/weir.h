@@ -161,7 +161,8 @@ WEIR_C_API weir_status weir_create(weir_session* session, const char* path, cons
                                    weir_file** file);
 
 /* Writes this rank's block of a global array of `dimensions` dimensions; offset and count may be NULL (zeros;
- * the whole array). With a ticket, the outcome is told by weir_wait(); with NULL it is the return value. */
+ * the whole array). With a ticket, the outcome is told by weir_wait_stored(), or by weir_close(); with NULL
+ * the call returns when the data is in the file or has failed, and the outcome is the return value. */
 WEIR_C_API weir_status weir_write(weir_file* file, const char* name, weir_type type, const void* data,
                                   int dimensions, const uint64_t* shape, const uint64_t* offset,
                                   const uint64_t* count, int64_t step, weir_ticket** ticket);
@@ -171,8 +172,9 @@ WEIR_C_API weir_status weir_write_reduced(weir_file* file, const char* name, wei
                                           int dimensions, const uint64_t* shape, const uint64_t* offset,
                                           const uint64_t* count, int64_t step,
                                           const weir_reduction* reduction, weir_ticket** ticket);
-/* LOCAL: only this rank calls; the place was reserved before. Blocks of different ranks that overlap fail
- * when ranks meet: in the next collective write to the array, or in weir_close(). */
+/* LOCAL: only this rank calls; the place was reserved before. Returns when it is in the file, or failed.
+ * Blocks of different ranks that overlap fail when ranks meet: in the next collective write to the array, or
+ * in weir_close(). */
 WEIR_C_API weir_status weir_write_independent(weir_file* file, const char* name, weir_type type,
                                               const void* data, int dimensions, const uint64_t* shape,
                                               const uint64_t* offset, const uint64_t* count, int64_t step);

@@ -276,7 +276,7 @@ weir_status weir_write_reduced(weir_file* file, const char* name, weir_type type
     if (ticket != nullptr) {
       *ticket = new weir_ticket{std::move(pending)};
     } else {
-      pending.wait();
+      pending.wait_stored();
     }
   });
 }
@@ -291,7 +291,7 @@ weir_status weir_write_independent(weir_file* file, const char* name, weir_type 
            .count = extent(count, dimensions),
            .step = optional_step(step),
            .independent = true})
-        .wait();
+        .wait_stored();
   });
 }
 

@@ -86,6 +86,16 @@ int main(int argc, char** argv) {
   OK(weir_set_text(out, NULL, "title", "of the file"));
   OK(weir_set_numbers(out, "v", "limits", WEIR_FLOAT64, limits, 2));
   OK(weir_close(&out));
+
+  /* Without a ticket the outcome of a write is the call's, whoever writes. */
+  weir_file_options failing = WEIR_FILE_OPTIONS_INIT;
+  failing.backend = "faulty";
+  failing.options = "fail=write,after=1";
+  OK(weir_create(io, "never.dat", &failing, &out));
+  OK(weir_write(out, "v", WEIR_INT32, nothing, 1, shape, offset, count, 0, NULL));
+  EXPECT(weir_write(out, "v", WEIR_INT32, nothing, 1, shape, offset, count, 1, NULL) == WEIR_IO);
+  EXPECT(strstr(weir_message(), "never.dat") != NULL);
+  EXPECT(weir_close(&out) != WEIR_OK);
   options.policy = (weir_policy)17;
   EXPECT(weir_create(io, "never.dat", &options, &out) == WEIR_INVALID_ARGUMENT);
   EXPECT(strstr(weir_message(), "policy") != NULL);
