@@ -32,6 +32,9 @@ struct EmitRequest {
   bool name_hosts = false;   // say the names of hosts; else the launcher's first node is node 0, and so on
   Numbers core_of = {};      // by rank, hwloc's logical number of its core; empty: not known
   Numbers aggregators = {};  // ranks in the order of file domains; empty: not chosen
+  // Prints the plan, which the ranks have to read (WEIR_PLAN), or else servers would compute; the text then
+  // says how, and a script sees to it. Empty: they can do without.
+  std::string plan_command = {};
 };
 
 // All forms by name: one table for --emit, its checks and its help.
@@ -68,6 +71,12 @@ struct RankRun {
   std::uint32_t first = 0, count = 0, node = 0;
 };
 std::vector<RankRun> rank_runs(const Placement& placement);
+
+// How the plan gets to the ranks, if there is a plan_command: as comments above the launcher's command, as an
+// option of Open MPI's launcher (with a blank before it), and as lines of a script.
+std::string plan_comment(const EmitRequest& request);
+std::string plan_option(const EmitRequest& request);
+std::string plan_lines(const EmitRequest& request);
 
 // Fails if the placement has no nodes, or names are wanted and there are none.
 Status check_emittable(const EmitRequest& request);

@@ -36,8 +36,9 @@ Result<std::string> emit_openmpi5(const EmitRequest& request) {
 
 Result<std::string> emit_openmpi_seq(const EmitRequest& request) {
   WEIR_TRY(check_named(request, "openmpi-seq"));
-  std::string text = fmt::format("# mpirun --map-by seq --hostfile THIS-FILE -n {} PROGRAM\n",
-                                 request.placement.node_of.size());
+  std::string text =
+      fmt::format("{}# mpirun{} --map-by seq --hostfile THIS-FILE -n {} PROGRAM\n", plan_comment(request),
+                  plan_option(request), request.placement.node_of.size());
   for (const std::uint32_t node : request.placement.node_of) text += request.placement.hosts[node] + "\n";
   return text;
 }
@@ -80,6 +81,26 @@ Result<std::string> emit_cray(const EmitRequest& request) {
   for (std::size_t i = 0; i < order.size(); ++i)
     text += fmt::format("{}{}", order[i], i + 1 == order.size() || i % a_line == a_line - 1 ? "\n" : ",");
   return text;
+}
+
+std::string plan_comment(const EmitRequest& request) {
+  if (request.plan_command.empty()) return {};
+  return fmt::format(
+      "# Who does the I/O is in the plan; without it, all ranks compute, and write synchronously:\n# {} -o "
+      "plan.json\n",
+      request.plan_command);
+}
+
+std::string plan_option(const EmitRequest& request) {
+  return request.plan_command.empty() ? "" : " -x WEIR_PLAN=\"$PWD/plan.json\"";
+}
+
+std::string plan_lines(const EmitRequest& request) {
+  if (request.plan_command.empty()) return {};
+  return plan_comment(request) +
+         "[ -n \"$WEIR_PLAN\" ] || WEIR_PLAN=$(cd \"$(dirname \"$0\")\" && pwd)/plan.json\n"
+         "[ -r \"$WEIR_PLAN\" ] || { echo \"no plan in $WEIR_PLAN: see the beginning of $0\" >&2; exit 1; }\n"
+         "export WEIR_PLAN\n";
 }
 
 const std::vector<Emitter>& emitters() {

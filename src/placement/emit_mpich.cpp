@@ -64,6 +64,7 @@ Result<std::string> emit_mpich(const EmitRequest& request) {
   std::string text = "#!/bin/sh\n# sh THIS-FILE PROGRAM ARGUMENTS\n";
   if (!options.binds && !request.placement.pus_of.empty())
     text += "# Nodes need different bindings, which MPICH cannot say: Weir binds as WEIR_PLAN says.\n";
+  text += plan_lines(request);
   return text + fmt::format("exec \"${{MPIEXEC:-mpiexec}}\" {} \"$@\"\n", fmt::join(options.words, " "));
 }
 

@@ -13,8 +13,9 @@ Result<std::string> emit_openmpi(const EmitRequest& request) {
                 "use fewer ranks or more nodes");
   }
   std::string text = fmt::format(
-      "# mpirun --mca rmaps_rank_file_physical 1 --use-hwthread-cpus --rankfile THIS-FILE -n {} PROGRAM\n",
-      placement.node_of.size());
+      "{}# mpirun{} --mca rmaps_rank_file_physical 1 --use-hwthread-cpus --rankfile THIS-FILE -n {} "
+      "PROGRAM\n",
+      plan_comment(request), plan_option(request), placement.node_of.size());
   for (std::uint32_t rank = 0; rank < placement.node_of.size(); ++rank) {
     const std::uint32_t node = placement.node_of[rank];
     const std::string host = request.name_hosts ? placement.hosts[node] : fmt::format("+n{}", node);

@@ -84,6 +84,7 @@ Result<std::string> emit_arbitrary(const EmitRequest& request) {
   if (!common && !placement.pus_of.empty())
     text +=
         "# Nodes need different bindings, which srun cannot say in this order: Weir binds by WEIR_PLAN.\n";
+  text += plan_lines(request);
   text +=
       "SLURM_HOSTFILE=$(mktemp) || exit 1\nexport SLURM_HOSTFILE\ntrap 'rm -f \"$SLURM_HOSTFILE\"' EXIT\n";
   text += "cat > \"$SLURM_HOSTFILE\" <<'HOSTS'\n";
@@ -126,7 +127,8 @@ Result<std::string> emit_slurm(const EmitRequest& request) {
   const Placement& placement = request.placement;
   if (!std::is_sorted(placement.node_of.begin(), placement.node_of.end())) return emit_arbitrary(request);
   const std::vector<RankRun> runs = rank_runs(placement);
-  std::string text = "#!/bin/sh\n# sh THIS-FILE PROGRAM ARGUMENTS, inside an allocation\nexec srun";
+  std::string text = "#!/bin/sh\n# sh THIS-FILE PROGRAM ARGUMENTS, inside an allocation\n" +
+                     plan_lines(request) + "exec srun";
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     while (end < runs.size() && alike(placement, runs[begin], runs[end])) ++end;
     text += fmt::format("{} --nodes={} --ntasks={} --ntasks-per-node={}", begin == 0 ? "" : " :", end - begin,

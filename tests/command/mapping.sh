@@ -23,6 +23,13 @@ expect 0 'IO +4 +5 +4 +node1 +0-3' "$weir" plan --mapping consecutive -n 4 --rat
 expect 0 'map_cpu:0,1,128,129' "$weir" plan --mapping hyperthread -n 2 --platform archer2 --emit slurm
 expect 0 'rank 1=\+n0 slot=128' "$weir" plan --mapping hyperthread -n 1 --platform archer2 --emit openmpi
 expect 0 '"mode": "thread"' "$weir" plan --mapping thread -n 2 --platform 1x8 --json
+# Nodes that are named are all used, whoever plans.
+hosts=(--mapping consecutive -n 4 --hosts a,b --platform archer2)
+expect 0 'COMP +4 +8 +0 +b +6' "$weir" plan "${hosts[@]}"
+expect 0 'hosts +a,b' "$weir" run "${hosts[@]}" --dry-run -- ./app
+expect 2 'room for 24' "$weir" run --mapping consecutive -n 1000 --nodes 1 --platform crill --dry-run -- ./app
+expect 0 "^# weir plan --mapping consecutive -n 4 --ratio 2 --hosts 'n\[1-2\]' --platform archer2 --emit json -o plan.json\$" \
+  "$weir" plan --mapping consecutive -n 4 --ratio 2 --hosts 'n[1-2]' --platform archer2 --emit openmpi
 expect 2 "hyperthread.*one.*consecutive" "$weir" plan --mapping hyperthread -n 2 --platform k
 expect 2 "mapping.*did you mean 'consecutive'" "$weir" plan --mapping consecutve -n 2
 expect 2 'mapping is required' "$weir" plan

@@ -62,6 +62,24 @@ TEST(EmitOpenMpi, RankFile) {
   EXPECT_FALSE(emit_openmpi({}));
 }
 
+// Without the plan the servers would compute: the texts say how it gets to the ranks.
+TEST(Emit, ThePlanIsHandedOver) {
+  EmitRequest request = request_of({.mapping = "consecutive", .compute = 2}, "1x4", true);
+  EXPECT_THAT(*emit_openmpi(request), Not(HasSubstr("plan.json")));
+  request.plan_command = "weir plan --mapping consecutive -n 2 --emit json";
+  for (const std::string& text : {*emit_openmpi(request), *emit_openmpi_seq(request)}) {
+    EXPECT_THAT(text, HasSubstr("\n# weir plan --mapping consecutive -n 2 --emit json -o plan.json\n"));
+    EXPECT_THAT(text, HasSubstr("\n# mpirun -x WEIR_PLAN=\"$PWD/plan.json\" "));
+  }
+  EmitRequest any_order = request;
+  any_order.placement.hosts.push_back("b");
+  any_order.placement.node_of = {0, 1, 0, 1};
+  for (const std::string& text : {*emit_slurm(request), *emit_slurm(any_order), *emit_mpich(request)}) {
+    EXPECT_THAT(text, HasSubstr("\n# weir plan --mapping consecutive -n 2 --emit json -o plan.json\n"));
+    EXPECT_LT(text.find("export WEIR_PLAN\n"), std::min(text.find("srun -"), text.find("exec "))) << text;
+  }
+}
+
 TEST(EmitMpich, BindsByTheListOfANode) {
   EXPECT_THAT(
       *emit_mpich(request_of({.mapping = "consecutive"}, "2x4", true)),

@@ -20,6 +20,13 @@ void add_mapping_options(CLI::App& command, MappingArguments& arguments);
 // something was said about nodes.
 Result<Platform> platform_for(const MappingArguments& arguments);
 
+// The plan that the options describe. On this machine, or nodes like it, there may be more ranks than cores:
+// they are not bound then.
+Result<Plan> plan_for(const MappingArguments& arguments);
+
+// The options again, as they stand on a command line.
+std::string words_of(const MappingArguments& arguments);
+
 // "Mappings:" with a line each, for --help.
 std::string mappings_help();
 

@@ -38,12 +38,14 @@ std::string table(const Plan& plan) {
 
 Result<std::string> text_of(const Plan& plan, const Arguments& arguments) {
   const PlatformRequest& machine = arguments.mapping.platform;
-  const EmitRequest request{.roles = plan.roles,
-                            .placement = plan.placement,
-                            // Names that are made up (--platform archer2) are nothing to tell a launcher.
-                            .name_hosts = !machine.hosts.empty() || !machine.hostfile.empty() ||
-                                          machine.platform.empty() || machine.platform == "this" ||
-                                          machine.platform.ends_with(".json")};
+  EmitRequest request{.roles = plan.roles,
+                      .placement = plan.placement,
+                      // Names that are made up (--platform archer2) are nothing to tell a launcher.
+                      .name_hosts = !machine.hosts.empty() || !machine.hostfile.empty() ||
+                                    machine.platform.empty() || machine.platform == "this" ||
+                                    machine.platform.ends_with(".json")};
+  if (plan.mode != Mode::synchronous)
+    request.plan_command = fmt::format("weir plan {} --emit json", words_of(arguments.mapping));
   if (arguments.emit == "json") return pretty(plan_to_json(plan)) + "\n";
   if (arguments.emit == "slurm") return emit_slurm(request);
   if (arguments.emit == "openmpi" || arguments.emit == "openmpi-rankfile") return emit_openmpi(request);
@@ -65,12 +67,7 @@ Status make_mapping(Arguments arguments) {
                   fmt::format("--json and --emit {} say different things", arguments.emit));
     arguments.emit = "json";
   }
-  WEIR_TRY(in(find_mapping(arguments.mapping.layout.mapping), "--mapping"));
-  arguments.mapping.layout.spread = arguments.mapping.platform.nodes != 0;
-  // What 'weir run' would do here can be planned here, cores or not.
-  arguments.mapping.layout.overfull = arguments.mapping.platform.platform.empty();
-  WEIR_ASSIGN(const Platform platform, platform_for(arguments.mapping));
-  WEIR_ASSIGN(const Plan plan, plan_mapping(arguments.mapping.layout, platform));
+  WEIR_ASSIGN(const Plan plan, plan_for(arguments.mapping));
   if (plan.placement.pus_of.empty())
     fmt::print(stderr, "weir: there are more ranks than cores: they are not bound, and share them\n");
   WEIR_ASSIGN(const std::string text, in(text_of(plan, arguments), "--emit " + arguments.emit));
@@ -182,6 +179,8 @@ void add_plan_command(CLI::App& app, Context& context) {
       "  weir plan --mapping consecutive --ratio 3 --own-nodes --nodes 8 --platform archer2\n"
       "  weir plan --mapping hyperthread --hosts \"$SLURM_JOB_NODELIST\" --platform archer2 --emit slurm -o "
       "launch.sh\n"
+      "  weir plan --mapping consecutive -n 4 --emit openmpi-rankfile -o ranks     how to launch: its first "
+      "lines\n"
       "  weir plan --mapping consecutive -n 4 --emit json -o plan.json; weir run --plan plan.json -- ./app");
   command->callback([arguments, json, &context] {
     arguments->json = json->count() > 0;

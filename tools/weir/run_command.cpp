@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <memory>
 
+#include "command_words.hpp"
 #include "commands.hpp"
 #include "core/file.hpp"
 #include "launch.hpp"
 #include "mapping_options.hpp"
-#include "plan/mapping_plan.hpp"
 #include "plan/plan_json.hpp"
 #include "plan/render.hpp"
 #include "platform/host_list.hpp"
@@ -62,16 +62,6 @@ class Folder {
   std::string path_;
 };
 
-Result<Plan> make_plan(const Arguments& arguments) {
-  LayoutRequest layout = arguments.mapping.layout;
-  const PlatformRequest& machine = arguments.mapping.platform;
-  WEIR_TRY(in(find_mapping(layout.mapping), "--mapping"));
-  layout.overfull = true;
-  layout.spread = machine.nodes != 0 || !machine.hosts.empty() || !machine.hostfile.empty();
-  WEIR_ASSIGN(const Platform platform, platform_for(arguments.mapping));
-  return plan_mapping(layout, platform);
-}
-
 // A saved plan, for this machine or for nodes like it.
 Result<Plan> replay_plan(const Arguments& arguments) {
   WEIR_ASSIGN(Plan plan, in(load_plan(arguments.plan), "--plan"));
@@ -102,15 +92,6 @@ std::string who(const Plan& plan) {
   std::string text = fmt::format("{} compute rank{}", compute, compute == 1 ? "" : "s");
   if (servers != 0) text += fmt::format(" and {} I/O server{}", servers, servers == 1 ? "" : "s");
   return text;
-}
-
-std::string shell_quoted(const std::string& word) {
-  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                              "-_./=:,+@%") == std::string::npos)
-    return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 void print_command(const Launch& job) {
@@ -162,7 +143,7 @@ Result<int> run(const Arguments& arguments) {
     }
     return run_as_it_is(arguments);
   }
-  WEIR_ASSIGN(const Plan plan, replay ? replay_plan(arguments) : make_plan(arguments));
+  WEIR_ASSIGN(const Plan plan, replay ? replay_plan(arguments) : plan_for(arguments.mapping));
 
   // First, so that nothing is left behind whenever a signal comes.
   const PassSignalsOn while_running;
