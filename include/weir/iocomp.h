@@ -22,9 +22,9 @@
  * returns; a program that forgets stopSend gets it from MPI_Finalize.
  *
  * With HT (or shared), some of the ranks become I/O servers and do not return from iocompInit; without it,
- * the plan of WEIR_PLAN decides, and without a plan dataSend writes the file. WEIR_IOCOMP_FSYNC=1 waits for
- * the disk. Failures are printed on stderr as they become known, the program goes on, and it ends with status
- * 1; a program that asks iocompFailures() decides for itself.
+ * the plan of WEIR_PLAN decides, and without a plan dataSend writes the file. NODESIZE counts where no plan
+ * is given. WEIR_IOCOMP_FSYNC=1 waits for the disk. Failures are printed on stderr as they become known, the
+ * program goes on, and it ends with status 1; a program that asks iocompFailures() decides for itself.
  *
  * Threads: one at a time.
  */

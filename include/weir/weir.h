@@ -68,8 +68,10 @@ typedef struct weir_reader weir_reader;
 typedef struct weir_ticket weir_ticket;
 typedef struct weir_memory weir_memory;
 
-/* How the I/O of a whole program is done. What is left out is as the plan of WEIR_PLAN says; without a plan,
- * synchronous. Start from WEIR_SESSION_OPTIONS_INIT. */
+/* How the I/O of a whole program is done, the same on every rank. What is left out is as the plan of
+ * WEIR_PLAN says; without a plan, synchronous. A mapping, compute_per_server or node_size comes before who
+ * serves whom in a plan; with a mapping, ranks are pinned as by 'weir run --mapping', unless the launcher has
+ * bound them, or there are more ranks than cores. Start from WEIR_SESSION_OPTIONS_INIT. */
 typedef struct weir_session_options {
   const char* mode;            /* "synchronous", "servers", "thread"; NULL: left out */
   const char* mapping;         /* of servers: "consecutive", "hyperthread", "oversubscribe"; NULL: left out */
@@ -129,7 +131,9 @@ WEIR_C_API const char* weir_message(void);
 WEIR_C_API const char* weir_version(void); /* LOCAL */
 
 /* With I/O servers, the call does not return on them: they serve until the session ends on the compute ranks,
- * finalise MPI and exit. `options` may be NULL. */
+ * finalise MPI and exit. A later session cannot have them: of a communicator with such ranks, MPI_COMM_WORLD
+ * for one, it fails at once; over a duplicate of the compute communicator it is synchronous unless it asks
+ * for servers. `options` may be NULL. */
 WEIR_C_API weir_status weir_init(MPI_Comm comm, weir_session** session);
 WEIR_C_API weir_status weir_init_with(MPI_Comm comm, const weir_session_options* options,
                                       weir_session** session);

@@ -35,12 +35,15 @@
 
 namespace weir {
 
-// How the I/O of a whole program is done. What is left out is as the plan of WEIR_PLAN says; without a plan,
-// synchronous.
+// How the I/O of a whole program is done, the same on every rank. What is left out is as the plan of
+// WEIR_PLAN says; without a plan, synchronous. A mapping, compute_per_server or node_size comes before who
+// serves whom in a plan.
 struct SessionOptions {
   std::string mode =
       {};  // "synchronous", "servers": some of the ranks do nothing else, "thread": one in each rank
-  std::string mapping = {};              // of servers: "consecutive", "hyperthread" or "oversubscribe"
+  // Of servers: "consecutive", "hyperthread" or "oversubscribe". Ranks are pinned as 'weir run --mapping'
+  // does it, unless the launcher has bound them, or there are more ranks than cores; left out: they are not.
+  std::string mapping = {};
   std::uint32_t compute_per_server = 0;  // how many compute ranks share a server; 0: one
   std::uint32_t node_size = 0;           // ranks on a node; 0: found out
   std::uint64_t budget = 0;  // bytes of memory for data on its way, per server; 0: WEIR_BUDGET, else 1 GiB
@@ -259,7 +262,9 @@ struct WEIR_API Summary {
 
 // The way in. Reads the plan that the environment names (WEIR_PLAN), if any. With I/O servers, the
 // constructor does not return on them: they serve until the session ends on the compute ranks, finalise MPI
-// and exit.
+// and exit. So a later session cannot have them: of a communicator with such ranks, MPI_COMM_WORLD for one,
+// it throws at once. Over a duplicate of compute() a later session is synchronous, and says so if WEIR_PLAN
+// wants servers; with mode "servers" some of the ranks that are left serve it.
 class WEIR_API Session {
  public:
   explicit Session(MPI_Comm comm, const SessionOptions& options = {});

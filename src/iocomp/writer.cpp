@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::array<const char*, 5> backends = {"mpiio", "hdf5", "adios2-hdf5", "adios2-bp4", "adios2-bp5"};
 
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::string(value) != "0";
+}
+
 // Wrong arguments are refused before anything is set up.
 SessionOptions session_options(const Settings& settings) {
   if (settings.io_library < 0 || settings.io_library >= static_cast<int>(backends.size()))
@@ -22,14 +27,10 @@ SessionOptions session_options(const Settings& settings) {
   SessionOptions options;
   if (settings.servers) {
     options.mode = "servers";
-    options.node_size = settings.node_size;
+    // What was compiled in for a machine comes behind a plan for the one the program runs on.
+    if (!is_set("WEIR_PLAN")) options.node_size = settings.node_size;
   }
   return options;
-}
-
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0' && std::string(value) != "0";
 }
 
 // As close to a square as whole numbers allow; the smaller number first.

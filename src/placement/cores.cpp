@@ -1,5 +1,7 @@
 #include "placement/cores.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace weir {
@@ -14,6 +16,14 @@ std::vector<Numbers> usable_cores(const NodeType& type, std::uint32_t threads) {
     if (pus.size() >= threads && !pus.empty()) cores.push_back(std::move(pus));
   }
   return cores;
+}
+
+Status check_threads_for(std::string_view mapping, const NodeType& type, std::string_view node) {
+  if (mapping != "hyperthread" || !usable_cores(type, 2).empty()) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      fmt::format("mapping 'hyperthread' needs two hardware threads a core, but node '{}' has one", node),
+      "use mapping 'consecutive' or 'oversubscribe'");
 }
 
 }  // namespace weir

@@ -11,4 +11,7 @@ namespace weir {
 // REQUIRES: check(type).
 std::vector<Numbers> usable_cores(const NodeType& type, std::uint32_t threads = 1);
 
+// Fails if the mapping is hyperthread and no core has two hardware threads to use. REQUIRES: check(type).
+Status check_threads_for(std::string_view mapping, const NodeType& type, std::string_view node);
+
 }  // namespace weir

@@ -71,13 +71,7 @@ Status Planner::measure() {
   rooms_.clear();
   for (const Node& node : platform_.nodes) {
     const std::uint32_t cores = cores_of[node.type];
-    if (cores == 0 && mapping_.name == "hyperthread") {
-      return fail(
-          ErrorCode::invalid_argument,
-          fmt::format("mapping 'hyperthread' needs two hardware threads a core, but node '{}' has one",
-                      node.name),
-          "use mapping 'consecutive' or 'oversubscribe'");
-    }
+    if (cores == 0) WEIR_TRY(check_threads_for(mapping_.name, platform_.node_types[node.type], node.name));
     if (request_.node_size > cores && !request_.overfull) {
       return fail(ErrorCode::invalid_argument,
                   fmt::format("a node size of {} is more than the {} cores of node '{}'", request_.node_size,

@@ -21,7 +21,7 @@ Status check_request(const PlaceRequest& request, const Platform& platform) {
                 fmt::format("{} ranks, but {} have a node", request.ranks, request.node_of.size()));
   }
   for (std::uint32_t rank = 0; rank < request.ranks; ++rank) {
-    if (request.node_of[rank] >= platform.nodes.size()) {
+    if (request.node_of[rank] != elsewhere && request.node_of[rank] >= platform.nodes.size()) {
       return fail(ErrorCode::invalid_argument, fmt::format("rank {} is on node {}, there are {} nodes", rank,
                                                            request.node_of[rank], platform.nodes.size()));
     }
@@ -38,14 +38,16 @@ Status check_request(const PlaceRequest& request, const Platform& platform) {
 // Numbers the nodes that are used, in the platform's order, and names them.
 void name_hosts(const PlaceRequest& request, const Platform& platform, Placement& placement) {
   Numbers number(platform.nodes.size(), nobody);
-  for (const std::uint32_t node : request.node_of) number[node] = 0;
+  for (const std::uint32_t node : request.node_of)
+    if (node != elsewhere) number[node] = 0;
   for (std::size_t node = 0; node < number.size(); ++node) {
     if (number[node] == nobody) continue;
     number[node] = static_cast<std::uint32_t>(placement.hosts.size());
     placement.hosts.push_back(platform.nodes[node].name);
   }
   placement.node_of.reserve(request.ranks);
-  for (const std::uint32_t node : request.node_of) placement.node_of.push_back(number[node]);
+  for (const std::uint32_t node : request.node_of)
+    placement.node_of.push_back(node == elsewhere ? elsewhere : number[node]);
 }
 
 class Placer {
@@ -71,23 +73,25 @@ class Placer {
     if (shares) WEIR_TRY(share_cores());
     NumberLists pus;
     pus.reserve(request_.ranks);
-    for (std::uint32_t rank = 0; rank < request_.ranks; ++rank)
-      pus.add(cores(request_.node_of[rank])[core_of_[rank]][thread_of_[rank]]);
+    for (std::uint32_t rank = 0; rank < request_.ranks; ++rank) {
+      if (is_elsewhere(rank))
+        pus.add(Numbers());
+      else
+        pus.add(cores(request_.node_of[rank])[core_of_[rank]][thread_of_[rank]]);
+    }
     return pus;
   }
 
  private:
+  bool is_elsewhere(std::uint32_t rank) const { return request_.node_of[rank] == elsewhere; }
   bool serves(std::uint32_t rank) const { return !server_of_.empty() && server_of_[rank] == rank; }
   const std::vector<Numbers>& cores(std::uint32_t node) const { return cores_[platform_.nodes[node].type]; }
 
   tl::unexpected<Failure> no_core(std::uint32_t node) const {
     const std::string& name = platform_.nodes[node].name;
-    if (mapping_ == "hyperthread" && cores(node).empty()) {
-      return fail(
-          ErrorCode::invalid_argument,
-          fmt::format("mapping 'hyperthread' needs two hardware threads a core, but node '{}' has one", name),
-          "use mapping 'consecutive' or 'oversubscribe'");
-    }
+    const NodeType& type = platform_.node_types[platform_.nodes[node].type];
+    if (const Status possible = check_threads_for(mapping_, type, name); !possible)
+      return tl::make_unexpected(possible.error());
     const auto ranks = std::count(request_.node_of.begin(), request_.node_of.end(), node);
     return fail(ErrorCode::invalid_argument,
                 fmt::format("mapping '{}' puts {} ranks on node '{}', which has not enough cores: {}",
@@ -96,6 +100,7 @@ class Placer {
   }
 
   Status take_core(std::uint32_t rank) {
+    if (is_elsewhere(rank)) return {};
     const std::uint32_t node = request_.node_of[rank];
     if (next_core_[node] >= cores(node).size()) return no_core(node);
     core_of_[rank] = next_core_[node]++;
@@ -119,17 +124,22 @@ class Placer {
 
   Result<NumberLists> deal_cores() const {
     Numbers ranks_on(platform_.nodes.size(), 0), next(platform_.nodes.size(), 0);
-    for (const std::uint32_t node : request_.node_of) ++ranks_on[node];
+    for (const std::uint32_t node : request_.node_of)
+      if (node != elsewhere) ++ranks_on[node];
     NumberLists pus;
     pus.reserve(request_.ranks);
     Numbers mine;
     for (std::uint32_t rank = 0; rank < request_.ranks; ++rank) {
+      mine.clear();
+      if (is_elsewhere(rank)) {
+        pus.add(mine);
+        continue;
+      }
       const std::uint32_t node = request_.node_of[rank];
       const std::vector<Numbers>& all = cores(node);
       if (ranks_on[node] > all.size()) return no_core(node);
       const std::size_t begin = std::size_t{next[node]} * all.size() / ranks_on[node];
       const std::size_t end = std::size_t{++next[node]} * all.size() / ranks_on[node];
-      mine.clear();
       for (std::size_t core = begin; core < end; ++core)
         mine.insert(mine.end(), all[core].begin(), all[core].end());
       std::sort(mine.begin(), mine.end());

@@ -15,10 +15,13 @@
 
 namespace weir {
 
+// In PlaceRequest::node_of: on a node that the platform does not have. Such ranks get no hardware threads.
+inline constexpr std::uint32_t elsewhere = UINT32_MAX;
+
 struct PlaceRequest {
   std::uint32_t ranks = 0;
   Roles roles;      // as assign_roles() makes them
-  Numbers node_of;  // by rank, into Platform::nodes
+  Numbers node_of;  // by rank, into Platform::nodes, or elsewhere
 };
 
 // The hosts of the result are the nodes that are used. Fails if a node has not enough cores, or hyperthread

@@ -4,14 +4,10 @@
 
 namespace weir {
 
-namespace {
-
 Mode mode_of(const Mapping& mapping) {
   if (mapping.servers) return Mode::servers;
   return mapping.name == "thread" ? Mode::thread : Mode::synchronous;
 }
-
-}  // namespace
 
 Result<Plan> plan_mapping(const LayoutRequest& request, const Platform& platform) {
   WEIR_ASSIGN(const Mapping mapping, find_mapping(request.mapping));

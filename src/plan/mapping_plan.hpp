@@ -8,6 +8,9 @@
 
 namespace weir {
 
+// Who performs the I/O under this mapping.
+Mode mode_of(const Mapping& mapping);
+
 // Where the layout is overfull, ranks have nodes but no hardware threads, and the placement says
 // oversubscribe. The result passes check() for this platform. REQUIRES: check(platform).
 Result<Plan> plan_mapping(const LayoutRequest& request, const Platform& platform);

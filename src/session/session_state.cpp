@@ -16,76 +16,12 @@
 #include "core/timed.hpp"
 #include "offload/own_thread.hpp"
 #include "offload/start.hpp"
-#include "placement/roles.hpp"
-#include "plan/plan_json.hpp"
-#include "platform/binding.hpp"
+#include "session/session_plan.hpp"
 #include "session/summary_file.hpp"
 
 namespace weir::session {
 
 namespace {
-
-// The plan that `weir run` or the user put into the environment; without one, the plan that changes nothing.
-Result<Plan> plan_of_environment() {
-  const char* path = std::getenv("WEIR_PLAN");
-  if (path == nullptr || *path == '\0') return Plan();
-  return load_plan(path);
-}
-
-// Languages without unsigned numbers hand over negative ones as very large ones.
-Status check(const SessionOptions& options) {
-  const auto refuse = [](const char* name, auto value, const std::string& advice) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("{} is {}", name, static_cast<std::make_signed_t<decltype(value)>>(value)),
-                advice);
-  };
-  if (options.budget > offload::most_budget)
-    return refuse("budget", options.budget,
-                  fmt::format("make it a number of bytes, at most {}", format_bytes(offload::most_budget)));
-  if (options.compute_per_server > INT32_MAX)
-    return refuse("compute_per_server", options.compute_per_server, "make it 0 or more");
-  if (options.node_size > INT32_MAX) return refuse("node_size", options.node_size, "make it 0 or more");
-  return {};
-}
-
-// What the program asks for comes before what the plan says.
-Result<Plan> decide(const SessionOptions& options, std::uint32_t ranks) {
-  WEIR_TRY(check(options));
-  WEIR_ASSIGN(Plan plan, plan_of_environment());
-  if (plan.ranks != 0) WEIR_TRY(in(check(plan, ranks), "use plan", std::getenv("WEIR_PLAN")));
-  const Plan planned = plan;
-  if (!options.mode.empty()) {
-    WEIR_ASSIGN(plan.mode, parse_mode(options.mode));
-  } else if (!options.mapping.empty()) {
-    WEIR_ASSIGN(const Mapping mapping, find_mapping(options.mapping));
-    plan.mode = mapping.servers               ? Mode::servers
-                : options.mapping == "thread" ? Mode::thread
-                                              : Mode::synchronous;
-  }
-  if (!options.mapping.empty()) plan.roles.mapping = options.mapping;
-  // Roles of a plan that was made for something else do not hold.
-  if (plan.mode != planned.mode || plan.roles.mapping != planned.roles.mapping) {
-    plan.roles.servers.clear();
-    plan.roles.server_of.clear();
-  }
-  if (plan.mode == Mode::servers && (plan.roles.mapping == "sequential" || plan.roles.mapping == "thread"))
-    plan.roles.mapping = "consecutive";
-  return plan;
-}
-
-Result<std::uint64_t> decide_budget(const SessionOptions& options) {
-  constexpr std::uint64_t usual = std::uint64_t{1} << 30U;
-  if (options.budget > 0) return options.budget;
-  const char* text = std::getenv("WEIR_BUDGET");
-  if (text == nullptr || *text == '\0') return usual;
-  const auto bytes = parse_bytes(text);
-  if (!bytes || *bytes <= 0 || static_cast<std::uint64_t>(*bytes) > offload::most_budget) {
-    return fail(
-        ErrorCode::invalid_argument, fmt::format("WEIR_BUDGET is '{}'", text),
-        fmt::format("make it a size, such as 512MiB, at most {}", format_bytes(offload::most_budget)));
-  }
-  return static_cast<std::uint64_t>(*bytes);
-}
 
 // For every file of a program that cannot be changed, and for comparing storage instead of memory: WEIR_FSYNC
 // asks for what `fsync` of a file asks for ("close"), or for the same after every write ("write").
@@ -99,32 +35,6 @@ Status apply_fsync_of_environment(files::CreateOptions& options) {
   options.fsync = true;
   options.fsync_writes = when == "write";
   return {};
-}
-
-Result<offload::Parts> divide(const Roles& roles, std::uint32_t ranks) {
-  offload::Parts parts;
-  parts.servers.assign(roles.servers.begin(), roles.servers.end());
-  parts.server_of.assign(ranks, 0);
-  for (const int server : parts.servers) parts.server_of[static_cast<std::size_t>(server)] = -1;
-  auto server = roles.server_of.begin();
-  for (int& of : parts.server_of) {
-    if (of == 0) of = static_cast<int>(*server++);
-  }
-  for (const std::uint32_t serving : roles.servers) {
-    if (std::find(roles.server_of.begin(), roles.server_of.end(), serving) == roles.server_of.end())
-      return fail(ErrorCode::invalid_argument, fmt::format("server {} has no compute rank", serving),
-                  "give it some, or let it compute");
-  }
-  return parts;
-}
-
-// Pins this rank as the plan says, unless the launcher did already.
-Status pin(const Plan& plan, int rank) {
-  const auto number = static_cast<std::size_t>(rank);
-  if (plan.placement.pus_of.size() <= number || launcher_bound()) return {};
-  const auto pus = plan.placement.pus_of[number];
-  if (pus.empty()) return {};
-  return bind_this_process({pus.begin(), pus.end()});
 }
 
 [[noreturn]] void leave(int code) {
@@ -149,20 +59,19 @@ Result<std::shared_ptr<State>> State::start(MPI_Comm comm, const SessionOptions&
               "start a session");
   }
   std::shared_ptr<State> state(new State);
+  WEIR_TRY(in(check_no_servers_among(comm), "start a session"));
   state->job_ = mpi::Comm::duplicate(comm);
-  WEIR_TRY(mpi::agree(state->job_, mpi::patience_of_environment()));
-  auto plan = decide(options, static_cast<std::uint32_t>(state->job_.size()));
-  if (plan) {
-    if (const Status pinned = pin(*plan, state->job_.rank()); !pinned)
-      plan = tl::make_unexpected(pinned.error());
+  auto decision = decide(options, static_cast<std::uint32_t>(state->job_.size()));
+  if (const auto patience = mpi::patience_of_environment(); !patience)
+    decision = tl::make_unexpected(patience.error());
+  if (decision) {
+    if (const Status pinned = pin(decision->plan.placement, state->job_.rank()); !pinned)
+      decision = tl::make_unexpected(pinned.error());
   }
-  auto agreed = mpi::agree(state->job_, std::move(plan));
-  if (!agreed)
-    return in(Result<std::shared_ptr<State>>(tl::make_unexpected(agreed.error())), "start a session");
-  state->plan_ = std::move(*agreed);
+  WEIR_TRY(in(agree_on(state->job_, decision), "start a session"));
   state->comm_ = state->job_;
   state->file_comm_ = state->job_;
-  WEIR_TRY(in(state->connect(options), "start a session"));
+  WEIR_TRY(in(state->connect(std::move(*decision), options), "start a session"));
   state->arrays_ = std::make_shared<offload::Arrays>(state->conduit_.get());
   state->end_with_mpi();
   return state;
@@ -170,7 +79,8 @@ Result<std::shared_ptr<State>> State::start(MPI_Comm comm, const SessionOptions&
 
 Result<std::shared_ptr<State>> State::start_serial() {
   std::shared_ptr<State> state(new State);
-  WEIR_ASSIGN(state->plan_, decide({}, 1));
+  WEIR_ASSIGN(const Decision decision, decide({}, 1));
+  state->plan_ = decision.plan;
   if (state->plan_.mode == Mode::thread)
     state->conduit_ = std::make_unique<offload::OwnThread>(mpi::Comm::serial());
   state->in_thread_ = state->plan_.mode == Mode::thread;
@@ -178,30 +88,28 @@ Result<std::shared_ptr<State>> State::start_serial() {
   return state;
 }
 
-Status State::connect(const SessionOptions& options) {
-  if (plan_.mode == Mode::servers) return start_servers(options);
+Status State::connect(Decision decision, const SessionOptions& options) {
+  plan_ = std::move(decision.plan);
+  if (decision.plan_is_over && plan_.mode == Mode::synchronous && comm_.rank() == 0)
+    fmt::print(stderr,
+               "weir: the I/O servers of WEIR_PLAN ended with the first session: the ranks of this one "
+               "write synchronously\n");
+  const auto nodes =
+      plan_.mode == Mode::servers || decision.places ? offload::nodes_of(job_) : std::vector<std::uint32_t>();
+  if (plan_.mode == Mode::servers) return start_servers(options, nodes, decision.places);
+  if (decision.places) WEIR_TRY(pin_by_mapping(job_, plan_.roles, nodes));
   if (plan_.mode == Mode::thread) return start_thread();
   if (comm_.size() > 1) farewell_ = job_.duplicate();
   return {};
 }
 
-Status State::start_servers(const SessionOptions& options) {
-  const auto ranks = static_cast<std::uint32_t>(job_.size());
-  const std::vector<std::uint32_t> nodes = offload::nodes_of(job_);
-  const auto parts = [&]() -> Result<offload::Parts> {
-    if (plan_.roles.servers.empty() || plan_.roles.server_of.empty()) {
-      WEIR_ASSIGN(plan_.roles,
-                  assign_roles({.mapping = plan_.roles.mapping,
-                                .ranks = ranks,
-                                .node_of = options.node_size > 0 ? std::vector<std::uint32_t>() : nodes,
-                                .node_size = options.node_size,
-                                .compute_per_server = std::max(1U, options.compute_per_server)}));
-    }
-    return divide(plan_.roles, ranks);
-  }();
-  const auto budget = decide_budget(options);
-  WEIR_TRY(mpi::agree(job_, parts ? Status() : Status(tl::make_unexpected(parts.error()))));
-  WEIR_TRY(mpi::agree(job_, budget ? Status() : Status(tl::make_unexpected(budget.error()))));
+Status State::start_servers(const SessionOptions& options, const std::vector<std::uint32_t>& nodes,
+                            bool places) {
+  const auto parts = mpi::agree(job_, assign_parts(plan_.roles, options, nodes));
+  if (!parts) return tl::make_unexpected(parts.error());
+  const auto budget = mpi::agree(job_, decide_budget(options));
+  if (!budget) return tl::make_unexpected(budget.error());
+  if (places) WEIR_TRY(pin_by_mapping(job_, plan_.roles, nodes));
   auto connected = offload::start(job_, *parts, *budget);
   if (!connected) {
     if (parts->server_of[static_cast<std::size_t>(job_.rank())] >= 0)
@@ -214,6 +122,7 @@ Status State::start_servers(const SessionOptions& options) {
     leave(1);
   }
   if (!*connected) leave(0);
+  note_servers(job_, parts->servers);
   comm_ = (*connected)->compute;
   file_comm_ = comm_;
   conduit_ = std::move((*connected)->conduit);

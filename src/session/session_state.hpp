@@ -20,6 +20,8 @@
 
 namespace weir::session {
 
+struct Decision;
+
 bool mpi_is_running();
 
 class State {
@@ -68,8 +70,8 @@ class State {
 
  private:
   State() = default;
-  Status connect(const SessionOptions& options);
-  Status start_servers(const SessionOptions& options);
+  Status connect(Decision decision, const SessionOptions& options);
+  Status start_servers(const SessionOptions& options, const std::vector<std::uint32_t>& nodes, bool places);
   Status start_thread();
   void apply_plan(const std::string& path, bool by_servers, files::CreateOptions& wanted) const;
   Status give_up_direct_files();

@@ -51,6 +51,29 @@ std::string nodes(const Plan& plan) {
   return format_numbers(plan.placement.node_of);
 }
 
+// What a rank finds out about its own node does not depend on the others.
+TEST(Mapping, RanksElsewhereAreNotPlaced) {
+  const Platform node = site("1x2x2");
+  const std::map<std::string, Numbers> wanted = {{"sequential", {0, 1}},
+                                                 {"consecutive", {0, 1}},
+                                                 {"hyperthread", {0, 2}},
+                                                 {"oversubscribe", {0, 0}},
+                                                 {"thread", {0, 2, 1, 3}}};
+  for (const auto& [mapping, pus] : wanted) {
+    PlaceRequest request{.ranks = 6,
+                         .roles = {.mapping = mapping},
+                         .node_of = {elsewhere, elsewhere, elsewhere, elsewhere, 0, 0}};
+    if (find_mapping(mapping)->servers) {
+      request.roles.servers = {3, 5};
+      request.roles.server_of = {3, 3, 3, 5};  // of 0, 1, 2 and 4
+    }
+    const auto placement = place_ranks(request, node);
+    ASSERT_TRUE(placement) << mapping << ": " << placement.error().message();
+    for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_THAT(placement->pus_of[rank], IsEmpty()) << mapping;
+    EXPECT_EQ(placement->pus_of.values(), pus) << mapping;
+  }
+}
+
 // Table II of the iocomp paper: four compute processes on ARCHER2.
 TEST(Mapping, TableII) {
   const Platform archer2 = site("archer2");
