@@ -88,6 +88,18 @@ class Nodes(unittest.TestCase):
     def test_one_near_one_far(self) -> None:  # rank 3 serves rank 2 beside it; rank 1 serves rank 0 beside it
         self.compare("near", self.servers("1,3", "1,3"), "shared memory")
 
+    def test_weir_run_with_servers_on_nodes_of_their_own(self) -> None:
+        alone, _ = self.heat("alone.dat", 2, None)
+        launcher = {"plm": "rsh", "plm_rsh_agent": SCRATCH / "state" / "nodes" / "agent", "oob_tcp_if_include": "eth0",
+                    "btl_tcp_if_include": "eth0", "pml": "ob1", "btl": "self,vader,tcp"}
+        output = vcluster("exec", "--name", "nodes", "nodes-node0", "--", "env", "-C", SCRATCH,
+                          *[f"OMPI_MCA_{name}={value}" for name, value in launcher.items()], "timeout", 50,
+                          WEIR, "run", "--no-record", "--mapping", "consecutive", "--own-nodes", "-n", 2, "--hosts",
+                          "nodes-node[0-1]", "--summary", "--", HEAT, SCRATCH / "own.dat")
+        self.assertIn("went through MPI", output)
+        for step in range(0, 101, 20):
+            self.assertEqual(self.values(alone, step), self.values(SCRATCH / "own.dat", step), f"step {step}")
+
     def test_a_failure_comes_back(self) -> None:
         plan = SCRATCH / "failing.json"
         plan.write_text(json.dumps({"weir_plan": 1} | self.servers("2-3", "2-3")))
