@@ -4,12 +4,27 @@
 
 #include <algorithm>
 
+#include "files/checksum.hpp"
 #include "files/names.hpp"
 
 namespace weir::files {
 
 std::string describe_write(const std::string& name, std::optional<std::int64_t> step) {
   return fmt::format("write variable '{}'{}", name, step ? fmt::format(", step {}", *step) : "");
+}
+
+std::string describe_attribute(const backends::Attribute& attribute, const std::string& path) {
+  const std::string owner =
+      attribute.variable.empty() ? "" : fmt::format("variable '{}' in ", attribute.variable);
+  std::string value;
+  if (const auto* text = std::get_if<std::string>(&attribute.value)) {
+    value = *text;
+  } else {
+    const auto& values = std::get<Values>(attribute.value);
+    value = fmt::format("{} x {} {:x}", values.size(), name_of(values.type),
+                        checksum(values.bytes.data(), values.bytes.size()));
+  }
+  return fmt::format("set attribute '{}' of {}'{}' to '{}'", attribute.name, owner, path, value);
 }
 
 Result<backends::Variable> Catalogue::resolve_variable(const std::string& name, Type type,

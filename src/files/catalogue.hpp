@@ -40,6 +40,8 @@ struct WriteRequest {
 };
 
 std::string describe_write(const std::string& name, std::optional<std::int64_t> step);
+// "set attribute 'unit' of variable 'T' in 'run.h5' to 'K'"
+std::string describe_attribute(const backends::Attribute& attribute, const std::string& path);
 
 class Catalogue {
  public:

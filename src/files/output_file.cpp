@@ -59,6 +59,16 @@ void unpack(const std::string& text, std::size_t dimensions, std::vector<OwnedBo
 
 }  // namespace
 
+std::string describe_create(const std::string& path, const CreateOptions& options) {
+  std::string text = fmt::format("create '{}'", path);
+  if (!options.backend.empty()) text += fmt::format(" with backend '{}'", options.backend);
+  for (const auto& [name, value] : options.options) text += fmt::format(", {}={}", name, value);
+  if (options.checksums) text += ", checksums";
+  if (options.fsync) text += ", fsync";
+  if (options.fsync_writes) text += ", fsync of writes";
+  return text;
+}
+
 Result<const backends::Entry*> backend_for(const std::string& path, const CreateOptions& options,
                                            bool with_mpi) {
   WEIR_ASSIGN(const backends::Entry* entry,
@@ -82,11 +92,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const mpi::Comm& comm, co
                 parse_options(fmt::format("backend '{}'", entry->name), entry->options, options.options));
     return {};
   }();
-  std::string call = fmt::format("create '{}' with backend '{}'", path, options.backend);
-  for (const auto& [name, value] : options.options) call += fmt::format(" {}={}", name, value);
-  call += fmt::format(" checksums={} fsync={} fsync_writes={}", options.checksums, options.fsync,
-                      options.fsync_writes);
-  WEIR_TRY(in(mpi::vote(comm, call, in(prepared, "create", path)), "create", path));
+  WEIR_TRY(in(mpi::vote(comm, describe_create(path, options), in(prepared, "create", path)), "create", path));
 
   WEIR_ASSIGN(Publication publication, Publication::begin(comm, path, *entry));
   auto output = mpi::agree(comm, guarded([&] {
@@ -377,15 +383,7 @@ Status OutputFile::set_attribute(const backends::Attribute& attribute, const Sta
   Status good = check_usable();
   if (good) good = mine;
   if (good) good = catalogue_.check_attribute(attribute);
-  std::string value;
-  if (const auto* text = std::get_if<std::string>(&attribute.value)) {
-    value = *text;
-  } else {
-    const auto& values = std::get<Values>(attribute.value);
-    value = fmt::format("{} x {} {:x}", values.size(), name_of(values.type),
-                        checksum(values.bytes.data(), values.bytes.size()));
-  }
-  WEIR_TRY(in(mpi::vote(comm_, fmt::format("{} to '{}'", operation, value), good), operation, path()));
+  WEIR_TRY(in(mpi::vote(comm_, describe_attribute(attribute, path()), good), operation, path()));
   catalogue_.note_attribute(attribute);
   return in(settle_books(guarded([&] { return output_->set_attribute(attribute); })), operation, path());
 }

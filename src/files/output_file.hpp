@@ -30,6 +30,9 @@ struct CreateOptions {
   std::uint64_t memory = 0;   // bytes that the backend may gather before it writes them; 0: any number
 };
 
+// "create 'run.h5' with backend 'hdf5', checksums": what was asked for, and no more.
+std::string describe_create(const std::string& path, const CreateOptions& options);
+
 // The backend that such a file gets. LOCAL.
 Result<const backends::Entry*> backend_for(const std::string& path, const CreateOptions& options,
                                            bool with_mpi);

@@ -201,32 +201,27 @@ Piece piece_from_letter(const Json& letter) {
           .bytes = letter.at("bytes")};
 }
 
-std::string describe(const Operation& operation) {
+std::string describe(const Operation& operation, const std::string& name) {
+  const auto variable = [&] {
+    return fmt::format("of '{}', type {}, shape {}", name, name_of(operation.heading.type),
+                       format_extent(operation.heading.shape));
+  };
   switch (operation.kind) {
-    case Operation::Kind::create: {
-      std::string text =
-          fmt::format("create '{}' with backend '{}'", operation.path, operation.options.backend);
-      for (const auto& [name, value] : operation.options.options) text += fmt::format(" {}={}", name, value);
-      return text + fmt::format(" checksums={} fsync={} fsync_writes={}", operation.options.checksums,
-                                operation.options.fsync, operation.options.fsync_writes);
+    case Operation::Kind::create:
+      return files::describe_create(operation.path, operation.options);
+    case Operation::Kind::write: {
+      const std::string text =
+          files::describe_write(operation.heading.name, operation.heading.step) + " " + variable();
+      return files::reduces(operation.reduce) ? text + ", " + files::describe(operation.reduce) : text;
     }
-    case Operation::Kind::write:
-      return fmt::format("{} of file {}, type {}, shape {}, {} of {} steps, every {}",
-                         files::describe_write(operation.heading.name, operation.heading.step),
-                         operation.file, name_of(operation.heading.type),
-                         format_extent(operation.heading.shape), operation.reduce.operation,
-                         operation.reduce.steps, format_extent(operation.reduce.every));
     case Operation::Kind::reserve:
-      return fmt::format("reserve variable '{}' of file {}, type {}, shape {}", operation.heading.name,
-                         operation.file, name_of(operation.heading.type),
-                         format_extent(operation.heading.shape));
+      return fmt::format("reserve variable '{}'{} {}", operation.heading.name,
+                         operation.heading.step ? fmt::format(", step {}", *operation.heading.step) : "",
+                         variable());
     case Operation::Kind::attribute:
-      return fmt::format("set attribute '{}' of '{}' in file {} to {}", operation.attribute.name,
-                         operation.attribute.variable, operation.file,
-                         // A text that is refused for not being UTF-8 is described, too.
-                         to_json(operation.attribute).dump(-1, ' ', false, Json::error_handler_t::replace));
+      return files::describe_attribute(operation.attribute, name);
     case Operation::Kind::close:
-      return fmt::format("close file {}", operation.file);
+      return fmt::format("close '{}'", name);
     case Operation::Kind::map:
     case Operation::Kind::unmap:
       return "share memory";

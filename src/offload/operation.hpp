@@ -66,7 +66,8 @@ bool is_piece(const Json& letter);
 Json to_json(const Failure& failure);
 Failure failure_from_json(const Json& json);
 
-// A text that is the same for all ranks that make the same collective request, and says it to a person.
-std::string describe(const Operation& operation);
+// A text that is the same for all ranks that make the same collective request, and says it to a person who
+// knows the file by `name`.
+std::string describe(const Operation& operation, const std::string& name);
 
 }  // namespace weir::offload

@@ -1,10 +1,11 @@
 #include "offload/server.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
+#include <set>
 
 #include "core/timed.hpp"
 #include "offload/meeting.hpp"
@@ -26,10 +27,15 @@ std::uint64_t bytes_of(const Operation& operation, const Box& box) {
   return volume(box.count) * size_of(operation.heading.type);
 }
 
-// See Server::most_urgent_request().
-std::int64_t urgency_of(const Operation& operation) {
-  if (operation.kind != Operation::Kind::close) return std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(operation.file) + 1;
+// The same for the same request, though two files may have one path.
+std::string identity_of(const Operation& operation) {
+  return describe(operation, std::to_string(operation.file));
+}
+
+std::string pack(const Json& json) {
+  std::string bytes;
+  Json::to_cbor(json, bytes);
+  return bytes;
 }
 
 }  // namespace
@@ -123,8 +129,8 @@ bool Server::warm_up() {
 }
 
 bool Server::is_ready() const {
-  return std::all_of(links_.begin(), links_.end(), [](const Link& link) {
-    return link.idle() || (!link.queue.empty() && link.queue.front().operation.collective());
+  return std::all_of(links_.begin(), links_.end(), [&](const Link& link) {
+    return link.idle() || (!link.queue.empty() && concerns_all(link.queue.front().operation));
   });
 }
 
@@ -136,13 +142,22 @@ Status Server::run() {
   return wait_until([&] { return send_answers(); });
 }
 
+// A file that is no more cannot be used together, and every server knows of it since the same request.
+bool Server::concerns_all(const Operation& operation) const {
+  const auto found = files_.find(operation.file);
+  return operation.collective() && (found == files_.end() || found->second.file);
+}
+
 // True if anything was done.
 bool Server::work_for_single_clients() {
   bool any = false;
   for (Link& link : links_) {
-    while (!link.queue.empty() && !link.queue.front().operation.collective()) {
+    while (!link.queue.empty() && !concerns_all(link.queue.front().operation)) {
       Arrived& arrived = link.queue.front();
-      if (arrived.operation.kind != Operation::Kind::write) {
+      if (arrived.operation.collective() && arrived.operation.kind != Operation::Kind::write) {
+        answer(link, tl::make_unexpected(*files_[arrived.operation.file].failed));
+        if (arrived.operation.kind == Operation::Kind::close) note_closed(arrived.operation.file);
+      } else if (arrived.operation.kind != Operation::Kind::write) {
         share_memory(link, arrived.operation);
         answer(link, {});
       } else {
@@ -224,33 +239,13 @@ const Operation* Server::first_request() const {
   return nullptr;
 }
 
-// Among requests that differ: 0 for none, more for closing a file, the more the later it was created, most
-// for anything else. One server alone does not know which of those is to be done first.
-std::int64_t Server::most_urgent_request() const {
-  std::int64_t most = 0;
-  for (const Link& link : links_) {
-    if (!link.queue.empty()) most = std::max(most, urgency_of(link.queue.front().operation));
-  }
-  return most;
-}
-
 // One collective operation, that of the front of all queues.
 Status Server::perform() {
   courtesy_.reconsider();
   meet_quietly(servers_);
   const Operation* const first = first_request();
-  const Status same = [&]() -> Status {
-    const Timed timed(storing_seconds_);
-    const auto voted =
-        mpi::vote(servers_, first != nullptr ? describe(*first) : "leave the session without ending it",
-                  compare_requests());
-    if (voted) return {};
-    // A rank that closes a file because of a failure knows more than that others do something else.
-    if (voted.error().code == ErrorCode::disagreement) WEIR_TRY(mpi::agree(servers_, reason_to_close()));
-    return tl::make_unexpected(voted.error());
-  }();
-  const std::int64_t urgent = same ? 0 : servers_.max(most_urgent_request());
-  if (!same && urgent == 0) return leave();
+  const Status same = agree_on_request();
+  if (!same && servers_.max(first != nullptr ? 1 : 0) == 0) return leave();
   if (same && first->kind == Operation::Kind::stop) return stop();
   Status status = same ? carry_out() : same;
   if (!same) note_refused(same.error());
@@ -262,12 +257,8 @@ Status Server::perform() {
       return arrived.received == arrived.operation.pieces;
     }));
     if (!same) status = tl::make_unexpected(cause_of_refusal(arrived.operation, same.error()));
-    if (!arrived.answered) answer(link, status);
-    if (urgency_of(arrived.operation) < urgent) {
-      arrived.answered = true;
-      if (!arrived.operation.unseen) arrived.operation.unseen = status.error();
-      continue;
-    }
+    answer(link, status);
+    if (!same && arrived.operation.kind == Operation::Kind::close) note_closed(arrived.operation.file);
     // Where not all ranks end the session, those that do are told so, and do not come again.
     if (arrived.operation.kind == Operation::Kind::stop && !status) link.gone = status.error();
     link.queue.pop_front();
@@ -276,38 +267,104 @@ Status Server::perform() {
   return {};
 }
 
+// COLLECTIVE.
+Status Server::agree_on_request() {
+  const Timed timed(storing_seconds_);
+  const Operation* const first = first_request();
+  const auto voted =
+      mpi::vote(servers_, first != nullptr ? identity_of(*first) : "leave the session without ending it",
+                compare_requests());
+  if (voted) return {};
+  if (voted.error().code != ErrorCode::disagreement) return tl::make_unexpected(voted.error());
+  // A rank that closes a file because of a failure knows more than that others do something else.
+  WEIR_TRY(mpi::agree(servers_, reason_to_close()));
+  return tl::make_unexpected(what_differs().value_or(voted.error()));
+}
+
 Status Server::compare_requests() const {
   const Operation* const first = first_request();
   for (const Link& link : links_) {
     if (link.idle()) return tl::make_unexpected(*link.gone);
   }
-  const std::string text = describe(*first);
   for (const Link& link : links_) {
     const Operation& operation = link.queue.front().operation;
     if (operation.unseen && operation.kind != Operation::Kind::close)
       return tl::make_unexpected(*operation.unseen);
   }
+  const std::string text = identity_of(*first);
   for (const Link& link : links_) {
-    const std::string other = describe(link.queue.front().operation);
-    if (other != text) {
-      return fail(ErrorCode::disagreement,
-                  fmt::format("the call differs between ranks: {} on rank {}, {} on rank {}", text,
-                              links_.front().client.rank, other, link.client.rank),
-                  "pass the same on every rank");
-    }
+    if (identity_of(link.queue.front().operation) != text)
+      return fail(ErrorCode::disagreement, "the call differs between ranks");
   }
   return {};
 }
 
-// Of a file that is closed later, nobody else knows that something was refused. One that was refused itself
-// is known from now on as one that failed: ranks that did not hear of it yet go on using it.
+// The request of the lowest compute rank, and of the next one that makes another. None: some ranks have left
+// after they disagreed. COLLECTIVE.
+std::optional<Failure> Server::what_differs() const {
+  std::map<std::string, Json> mine;  // by identity: the lowest rank, and the request in words
+  for (const Link& link : links_) {
+    if (link.queue.empty()) continue;
+    const Operation& request = link.queue.front().operation;
+    mine.try_emplace(identity_of(request), Json{link.client.rank, words_for(request)});
+  }
+  std::map<std::string, std::pair<int, std::string>> all;
+  for (const std::string& bytes : servers_.gather_to_all(pack(mine))) {
+    const Json theirs = Json::from_cbor(bytes);
+    for (const auto& [identity, request] : theirs.items()) {
+      const std::pair<int, std::string> one{request.at(0), request.at(1)};
+      auto& lowest = all.try_emplace(identity, one).first->second;
+      lowest = std::min(lowest, one);
+    }
+  }
+  std::set<std::pair<int, std::string>> by_rank;
+  for (const auto& [identity, request] : all) by_rank.insert(request);
+  if (by_rank.size() < 2) return std::nullopt;
+  const auto& [rank, words] = *by_rank.begin();
+  const auto& [other_rank, other_words] = *std::next(by_rank.begin());
+  return Failure{.code = ErrorCode::disagreement,
+                 .cause = fmt::format("the call differs between ranks: {} on rank {}, {} on rank {}", words,
+                                      rank, other_words, other_rank),
+                 .advice = "pass the same on every rank",
+                 .rank = nobody};
+}
+
+std::string Server::words_for(const Operation& operation) const {
+  const auto found = files_.find(operation.file);
+  return describe(operation, found == files_.end() ? "" : found->second.path);
+}
+
+// What was refused is known of its file from now on: where it is closed later, nobody else would tell. A file
+// that was closed or created by some is no more. COLLECTIVE.
 void Server::note_refused(const Failure& failure) {
+  std::map<std::string, std::string> mine;  // the paths of files that are given up, by their numbers
   for (const Link& link : links_) {
     if (link.queue.empty()) continue;
     const Operation& operation = link.queue.front().operation;
-    if (operation.kind == Operation::Kind::create || files_.contains(operation.file))
-      remember(files_[operation.file], failure);
+    const auto found = files_.find(operation.file);
+    if (found != files_.end()) remember(found->second, failure);
+    if (operation.kind == Operation::Kind::create) mine[std::to_string(operation.file)] = operation.path;
+    if (operation.kind == Operation::Kind::close && found != files_.end())
+      mine[std::to_string(operation.file)] = found->second.path;
   }
+  std::map<std::uint64_t, std::string> given_up;
+  for (const std::string& bytes : servers_.gather_to_all(pack(mine))) {
+    const Json theirs = Json::from_cbor(bytes);
+    for (const auto& [number, path] : theirs.items()) given_up[std::stoull(number)] = path;
+  }
+  for (const auto& [number, path] : given_up) {
+    OpenFile& open = files_[number];
+    open.path = path;
+    open.failed = open.file && open.file->lost() ? open.file->lost() : std::nullopt;
+    remember(open, failure);
+    open.file.reset();
+  }
+}
+
+// Of a file that is no more.
+void Server::note_closed(std::uint64_t file) {
+  const auto found = files_.find(file);
+  if (found != files_.end() && ++found->second.closed == links_.size()) files_.erase(found);
 }
 
 void Server::remember(OpenFile& open, Failure failure) {
@@ -319,8 +376,8 @@ void Server::remember(OpenFile& open, Failure failure) {
 Failure Server::cause_of_refusal(const Operation& operation, const Failure& failure) const {
   const auto found = files_.find(operation.file);
   if (failure.code != ErrorCode::disagreement || found == files_.end()) return failure;
-  const auto& [file, failed] = found->second;
-  return !file ? *failed : file->lost().value_or(failure);
+  const OpenFile& open = found->second;
+  return !open.file ? *open.failed : open.file->lost().value_or(failure);
 }
 
 // Why a client closes a file that is not whole; the first one that says so. One that gave the file up says
@@ -365,6 +422,7 @@ Status Server::create(const Operation& operation) {
   options.memory = aside_;
   auto file = files::OutputFile::create(servers_, operation.path, options);
   OpenFile& open = files_[operation.file];
+  open.path = operation.path;
   if (!file) {
     remember(open, file.error());
     return tl::make_unexpected(file.error());
@@ -451,10 +509,10 @@ Status Server::close(const Operation& operation) {
   const Timed timed(storing_seconds_);
   const auto found = files_.find(operation.file);
   if (found == files_.end()) return fail(ErrorCode::state, "the file is closed");
-  const auto& [file, failed] = found->second;
-  std::optional<Failure> unseen = operation.later ? failed : std::nullopt;
+  OpenFile& open = found->second;
+  std::optional<Failure> unseen = operation.later ? open.failed : std::nullopt;
   if (const Status reason = reason_to_close(); !unseen && !reason) unseen = reason.error();
-  Status status = file ? file->close(unseen) : Status(tl::make_unexpected(*failed));
+  Status status = open.file->close(unseen);
   files_.erase(found);
   return status;
 }
@@ -472,8 +530,7 @@ Failure Server::told(Failure failure) const {
   } else if (failure.rank == nobody) {
     failure.rank = -1;
   } else if (failure.rank >= 0) {
-    if (failure.code != ErrorCode::disagreement)
-      failure.cause += fmt::format(" (on I/O server {})", failure.rank);
+    failure.cause += fmt::format(" (on I/O server {})", failure.rank);
     failure.rank = -1;
   }
   return failure;
@@ -488,9 +545,7 @@ void Server::answer(Link& link, const Status& status) {
   Json json = Json::object();
   if (!status) json["failure"] = to_json(told(status.error()));
   json["report"] = {storing_seconds_, peak_};
-  std::string bytes;
-  Json::to_cbor(json, bytes);
-  if (link.listens) link.answers.add(bytes);
+  if (link.listens) link.answers.add(pack(json));
 }
 
 Status Server::leave() {
@@ -502,15 +557,15 @@ Status Server::leave() {
 Status Server::stop() {
   Status status;
   if (!files_.empty()) {
-    const auto& file = files_.begin()->second.file;
-    status = fail(
-        ErrorCode::state,
-        fmt::format("{} file{} not closed, and given up{}", files_.size(),
-                    files_.size() == 1 ? " was" : "s were", file ? fmt::format(": {}", file->path()) : ""),
-        "close files before the session ends");
+    std::vector<std::string> paths;
+    for (const auto& [number, open] : files_) paths.push_back(open.path);
+    status = fail(ErrorCode::state,
+                  fmt::format("{} file{} not closed, and given up: {}", paths.size(),
+                              paths.size() == 1 ? " was" : "s were", fmt::join(paths, ", ")),
+                  "close files before the session ends");
     files_.clear();
-    meet_quietly(servers_);  // whoever is told may end the job before another server has removed its part
   }
+  meet_quietly(servers_);  // whoever is told may end the job before another server has removed its part
   for (Link& link : links_) {
     answer(link, status);
     link.queue.pop_front();

@@ -5,9 +5,10 @@
 // mailboxes meanwhile. What concerns one client only (independent writes, shared memory) is done when that
 // client comes to it.
 //
-// A rank that closes a file while others still write to it, since a failure made it give up for example, is
-// told at once, and its close() stands until they have come to theirs: what they do to the file meanwhile
-// fails.
+// Where ranks do not make the same request, all of these requests fail. Files that some of them closed or
+// created are given up then: a rank that closes a file while others still write to it, since a failure made
+// it give up for example, does not come back to it. What is asked of such a file later fails, for each rank
+// by itself, so that the ranks find each other again at the next file.
 //
 // A client may leave without ending the session, after an exception for example. Then collective operations
 // of the others fail, and the server ends when all have left.
@@ -56,7 +57,6 @@ class Server {
     std::vector<Box> in_place;   // the blocks, where the data lies in a region
     std::uint64_t received = 0;  // pieces that have come so far
     Status status;               // of an independent write, so far
-    bool answered = false;       // it waits for the other ranks to close the file, too
   };
   struct Link {
     Client client;
@@ -70,8 +70,10 @@ class Server {
     bool idle() const { return gone && queue.empty(); }
   };
   struct OpenFile {
-    std::unique_ptr<files::OutputFile> file;
-    std::optional<Failure> failed;  // the first failure of any operation on it
+    std::string path;
+    std::unique_ptr<files::OutputFile> file;  // none: it was given up, or could not be created
+    std::optional<Failure> failed;  // the first failure of any operation on it, or why there is none
+    std::size_t closed = 0;         // by how many clients, where there is none
   };
 
   bool receive();
@@ -83,11 +85,15 @@ class Server {
   bool is_ready() const;
 
   void note_leaving(Link& link, const Operation& letter);
+  bool concerns_all(const Operation& operation) const;
   const Operation* first_request() const;  // nullptr: all clients have left
-  std::int64_t most_urgent_request() const;
   Status perform();
+  Status agree_on_request();
   Status compare_requests() const;
+  std::optional<Failure> what_differs() const;
+  std::string words_for(const Operation& operation) const;
   void note_refused(const Failure& failure);
+  void note_closed(std::uint64_t file);
   static void remember(OpenFile& open, Failure failure);
   Status reason_to_close() const;
   Failure cause_of_refusal(const Operation& operation, const Failure& failure) const;

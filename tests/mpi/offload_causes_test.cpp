@@ -70,6 +70,64 @@ TEST_F(OffloadCauses, WhoGaveUpIsNamed) {
   }
 }
 
+// Calls that ranks make in different order fail, in words that say which and whose; what comes after them
+// does not.
+TEST_F(OffloadCauses, FilesClosedInDifferentOrder) {
+  if (size_ == 1) return;
+  const auto close_both = [&](File& first, File& second) {
+    const std::string words = failure_of([&] { first.close(); });
+    EXPECT_THAT(failure_of([&] { second.close(); }), HasSubstr("differs between ranks"));
+    return words;
+  };
+  File a = session().create(folder_ / "a.dat");
+  File b = session().create(folder_ / "b.dat");
+  write(a, 0).wait_stored();
+  write(b, 0).wait_stored();
+  const std::string words = rank_ == 0 ? close_both(a, b) : close_both(b, a);
+  EXPECT_THAT(words, HasSubstr("close '" + folder_ / "a.dat" + "' on rank 0"));
+  EXPECT_THAT(words,
+              HasSubstr("close '" + folder_ / "b.dat" + "' " + (mode() == "servers" ? "on rank 1" : "here")));
+  EXPECT_THAT(words, Not(HasSubstr("on I/O server")));
+  File next = session().create(path_);
+  write(next, 0).wait_stored();
+  next.close();
+  EXPECT_THAT(folder_.names(), testing::ElementsAre("f.dat", "f.dat.json"));
+}
+
+TEST_F(OffloadCauses, WritesThatDiffer) {
+  if (size_ == 1) return;
+  File out = session().create(path_);
+  write(out, 0).wait_stored();
+  const std::string words = common_failure([&] { write(out, rank_ == 0 ? 1 : 2).wait_stored(); });
+  EXPECT_THAT(words, HasSubstr("write variable 'T', step 1 of '" + path_ + "', type float64, shape ["));
+  EXPECT_THAT(words, Not(testing::AnyOf(HasSubstr("of 1 step"), HasSubstr("every ["))));
+  write(out, 3).wait_stored();
+  out.close();
+  EXPECT_TRUE(std::filesystem::exists(path_));
+}
+
+// One rank closes a file before it goes on to the next, the others after that.
+TEST_F(OffloadCauses, FileClosedBySomeFirst) {
+  if (size_ == 1 || mode() != "servers") return;
+  File a = session().create(folder_ / "a.dat");
+  if (rank_ == 0) {
+    EXPECT_THAT(failure_of([&] { a.close(); }), HasSubstr("a.dat"));
+  }
+  EXPECT_THAT(failure_of([&] {
+                File out = session().create(path_);
+                write(out, 0).wait_stored();
+                out.close();
+              }),
+              HasSubstr("f.dat"));
+  if (rank_ != 0) {
+    EXPECT_THAT(failure_of([&] { a.close(); }), HasSubstr("a.dat"));
+  }
+  File next = session().create(folder_ / "next.dat");
+  write(next, 0).wait_stored();
+  next.close();
+  EXPECT_THAT(folder_.names(), testing::ElementsAre("next.dat", "next.dat.json"));
+}
+
 // Refused where it is set, on all ranks, and the file goes on.
 TEST_F(OffloadCauses, TextThatIsNotUtf8) {
   File out = session().create(path_);

@@ -66,7 +66,7 @@ TEST(Letters, CreateAndWriteKeepEverything) {
   EXPECT_EQ(written.unseen->code, ErrorCode::no_memory);
   EXPECT_EQ(written.unseen->message(), write.unseen->message());
   EXPECT_EQ(written.unseen->rank, 12);
-  EXPECT_EQ(describe(written), describe(write));
+  EXPECT_EQ(describe(written, "a"), describe(write, "a"));
 
   Operation plain;
   plain.heading = {.name = "", .type = Type::uint8, .shape = {}, .step = std::nullopt};
@@ -109,7 +109,7 @@ TEST(Letters, TheOtherKinds) {
     const Operation back = round_trip(operation);
     EXPECT_EQ(back.kind, kind);
     EXPECT_EQ(back.file, 5U);
-    EXPECT_EQ(describe(back), describe(operation));
+    EXPECT_EQ(describe(back, "a"), describe(operation, "a"));
     EXPECT_EQ(back.later, kind == Operation::Kind::close);
     EXPECT_EQ(back.heading.step.value_or(0), kind == Operation::Kind::reserve ? -1 : 0);
     if (kind == Operation::Kind::map) {
