@@ -4,18 +4,25 @@
 
 namespace weir::offload {
 
-namespace {
-
-void end_with(const std::shared_ptr<Progress>& progress, const Failure& failure) {
-  if (progress) progress->mark_done(tl::make_unexpected(failure));
+Failure server_lost(const std::string& cause) {
+  return {.code = ErrorCode::io,
+          .cause = cause,
+          .advice = "see what it printed; files that were open are lost, what was closed before is whole"};
 }
 
-}  // namespace
+Backlog::Awaited Backlog::awaited(const Operation& operation) {
+  return {operation.progress, operation.path, brief(operation)};
+}
+
+void Backlog::end_with(const Failure& failure, const Awaited& request) {
+  if (request.progress)
+    request.progress->mark_done(in(Status(tl::make_unexpected(failure)), request.operation, request.path));
+}
 
 void Backlog::submit(Operation operation) {
   const std::scoped_lock lock(mutex_);
   if (lost_) {
-    end_with(operation.progress, *lost_);
+    end_with(*lost_, awaited(operation));
   } else {
     queue_.push_back(std::move(operation));
   }
@@ -61,7 +68,7 @@ std::optional<std::string> Backlog::begin_next() {
     parts_.assign(boxes.begin(), boxes.end());
   }
   current_->pieces = parts_.size();
-  unanswered_.push_back(current_->progress);
+  unanswered_.push_back(awaited(*current_));
   return to_letter(*current_);
 }
 
@@ -95,7 +102,7 @@ void Backlog::settle(const std::string& text) {
     report_.storing_seconds = answer.at("report").at(0);
     report_.peak_memory = answer.at("report").at(1);
   }
-  const auto progress = unanswered_.front();
+  const auto progress = unanswered_.front().progress;
   unanswered_.pop_front();
   Status status;
   if (answer.contains("failure")) status = tl::make_unexpected(failure_from_json(answer.at("failure")));
@@ -105,8 +112,9 @@ void Backlog::settle(const std::string& text) {
 void Backlog::give_up(const Failure& failure) {
   const std::scoped_lock lock(mutex_);
   lost_ = failure;
-  for (const auto& progress : unanswered_) end_with(progress, failure);
-  for (const Operation& operation : queue_) end_with(operation.progress, failure);
+  report_.lost = true;
+  for (const Awaited& request : unanswered_) end_with(failure, request);
+  for (const Operation& operation : queue_) end_with(failure, awaited(operation));
   unanswered_.clear();
   queue_.clear();
   current_.reset();

@@ -15,6 +15,9 @@
 
 namespace weir::offload {
 
+// What requests fail with when their server is lost.
+Failure server_lost(const std::string& cause);
+
 class Backlog {
  public:
   // `room` is what the server has for data; what lies in a region is moved only if the server cannot map it.
@@ -43,9 +46,19 @@ class Backlog {
   bool finish_moving();  // true if that ended an operation
 
   void settle(const std::string& answer);  // of the oldest operation that waits for one
-  void give_up(const Failure& failure);    // the server is gone: everything fails, now and later
+  // The server is gone: everything fails, now and later, with this cause and the name of its file.
+  void give_up(const Failure& failure);
 
  private:
+  // A request that has no answer yet, and what to say if there will be none.
+  struct Awaited {
+    std::shared_ptr<Progress> progress;
+    std::string path;
+    std::string operation;
+  };
+  static Awaited awaited(const Operation& operation);
+  static void end_with(const Failure& failure, const Awaited& request);
+
   const std::uint64_t room_;
   const bool maps_regions_;
 
@@ -59,7 +72,7 @@ class Backlog {
   // The carrier's thread's own.
   std::optional<Operation> current_;
   std::deque<Box> parts_;  // of the current operation, still to be moved
-  std::deque<std::shared_ptr<Progress>> unanswered_;
+  std::deque<Awaited> unanswered_;
 };
 
 }  // namespace weir::offload

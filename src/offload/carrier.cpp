@@ -24,6 +24,7 @@ Carrier::Carrier(Region region, Mailbox mailbox, ServerAddress server)
       mailbox_(mailbox),
       server_(std::move(server)),
       server_watch_(server_.process),
+      server_peer_({{}, collective::Peers::find(static_cast<pid_t>(server_.process), server_.rank)}, 0),
       backlog_(mailbox_.data_room(), true),
       warm_up_(region_, static_cast<std::uint64_t>(mailbox_.data() - region_.data()), mailbox_.data_room()),
       thread_(thread_without_signals([this] { work(); })) {}
@@ -119,6 +120,14 @@ bool Carrier::copy_parts() {
   return backlog_.finish_moving() || any;
 }
 
+std::optional<std::string> Carrier::look_after_server() {
+  if (!server_watch_.alive())
+    return fmt::format("the I/O server (rank {} of the job) has ended", server_.rank);
+  const auto stopped = server_peer_.look();
+  if (!stopped) return std::nullopt;
+  return fmt::format("the I/O server (rank {} of the job) is lost: {}", server_.rank, *stopped);
+}
+
 void Carrier::work() {
   run_this_thread_on(server_.cores);
   while (true) {
@@ -129,11 +138,11 @@ void Carrier::work() {
     moved |= mailbox_.send(letters_);
     if (moved || warm_up_.do_some(mailbox_.warm())) continue;
     if (backlog_.ending()) return say_goodbye();
-    if (backlog_.awaits_answers() && !server_watch_.alive()) {
-      backlog_.give_up({.code = ErrorCode::io,
-                        .cause = fmt::format("the I/O server (rank {} of the job) has ended", server_.rank),
-                        .advice = "see what it printed; what was closed before is whole"});
-      continue;
+    if (backlog_.awaits_answers()) {
+      if (const auto lost = look_after_server()) {
+        backlog_.give_up(server_lost(*lost));
+        continue;
+      }
     }
     mailbox_.client_bell().wait(heard,
                                 letters_.empty() ? between_looks_at_the_server : between_tries_to_send);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "collective/peers.hpp"
 #include "offload/backlog.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/process_watch.hpp"
@@ -40,12 +41,14 @@ class Carrier final : public Conduit {
   bool begin_next();
   bool copy_parts();
   double copy(std::byte* to, const std::byte* from, std::uint64_t bytes);  // how many seconds it took
+  std::optional<std::string> look_after_server();
   void say_goodbye();
 
   Region region_;
   Mailbox mailbox_;
   ServerAddress server_;
-  ProcessWatch server_watch_;
+  ProcessWatch server_watch_;      // has it ended?
+  collective::Peers server_peer_;  // has it been stopped?
 
   std::mutex copy_mutex_;
   std::shared_ptr<SharedCopy> copy_;  // under way; guarded by copy_mutex_

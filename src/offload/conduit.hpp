@@ -13,6 +13,7 @@ struct Report {
   std::uint64_t transport_bytes = 0;  // of this rank
   std::uint64_t peak_memory = 0;      // most bytes that a server held at once
   std::string transport;              // in a word or two
+  bool lost = false;                  // it is gone, or does not answer; MPI_Finalize may wait for it for ever
 };
 
 class Conduit {

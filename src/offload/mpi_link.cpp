@@ -1,5 +1,7 @@
 #include "offload/mpi_link.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -53,9 +55,16 @@ bool Outbox::sent() {
   return messages_.empty();
 }
 
-MpiCarrier::MpiCarrier(mpi::Comm comm, int server, std::uint64_t room)
+void Outbox::abandon() {
+  // MPI may still read from them.
+  static_cast<void>(new std::list<Message>(std::move(messages_)));
+  messages_.clear();
+}
+
+MpiCarrier::MpiCarrier(mpi::Comm comm, int server, std::uint64_t room, collective::NextNode watch)
     : comm_(std::move(comm)),
       server_(server),
+      watch_(std::move(watch)),
       ring_(room),
       backlog_(room, false),
       outbox_(comm_.get(), server),
@@ -120,7 +129,10 @@ bool MpiCarrier::send_parts() {
                    letter_tag);
       outbox_.send(part->data, part->bytes, data_tag);
       // Until it is gone: one part at a time is enough to keep a network busy.
-      for (Patience patience; !outbox_.sent(); patience.wait()) read_messages();
+      for (Patience patience; !outbox_.sent(); patience.wait()) {
+        read_messages();
+        if (server_is_lost()) return true;
+      }
     }
     backlog_.moved_part(part->bytes, seconds);
     any = true;
@@ -128,10 +140,25 @@ bool MpiCarrier::send_parts() {
   return backlog_.finish_moving() || any;
 }
 
+bool MpiCarrier::server_is_lost() {
+  if (const auto silent = watch_.look(); silent && !lost_) {
+    lost_ = true;
+    outbox_.abandon();
+    backlog_.give_up(
+        server_lost(fmt::format("the I/O server (rank {} of the job) is lost: {}", server_, *silent)));
+  }
+  return lost_;
+}
+
 void MpiCarrier::work() {
   Patience patience;
   while (true) {
     const std::uint32_t heard = bell_.heard();
+    if (server_is_lost()) {
+      if (backlog_.ending()) return;
+      bell_.wait(heard, 100ms);
+      continue;
+    }
     bool moved = read_messages();
     moved |= begin_next();
     moved |= send_parts();

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "collective/next_node.hpp"
 #include "mpi/comm.hpp"
 #include "offload/backlog.hpp"
 #include "offload/mailbox.hpp"
@@ -27,6 +28,7 @@ class Outbox {
   void send(std::string bytes, int tag);
   void send(const std::byte* bytes, std::uint64_t size, int tag);  // REQUIRES: they stay until sent
   bool sent();                                                     // is everything gone?
+  void abandon();  // nobody takes it any more: it stays as it is until the process ends
 
  private:
   struct Message {
@@ -41,8 +43,9 @@ class Outbox {
 // The client's side.
 class MpiCarrier final : public Conduit {
  public:
-  // `comm` is used by the thread alone; `server` is a rank in it. `room`: of the ring at the server.
-  MpiCarrier(mpi::Comm comm, int server, std::uint64_t room);
+  // `comm` is used by the thread alone; `server` is a rank in it. `room`: of the ring at the server. `watch`:
+  // whether the server answers.
+  MpiCarrier(mpi::Comm comm, int server, std::uint64_t room, collective::NextNode watch);
   ~MpiCarrier() override;
 
   void submit(Operation operation) override;
@@ -55,14 +58,17 @@ class MpiCarrier final : public Conduit {
   bool read_messages();
   bool begin_next();
   bool send_parts();
+  bool server_is_lost();
 
   mpi::Comm comm_;
   int server_;
+  collective::NextNode watch_;
   Ring ring_;
   Backlog backlog_;
   Bell bell_;
 
   // The thread's own.
+  bool lost_ = false;  // the server
   Outbox outbox_;
   std::uint64_t freed_ = 0;
   std::thread thread_;  // last: it uses all of the above

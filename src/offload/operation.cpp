@@ -201,6 +201,26 @@ Piece piece_from_letter(const Json& letter) {
           .bytes = letter.at("bytes")};
 }
 
+std::string brief(const Operation& operation) {
+  switch (operation.kind) {
+    case Operation::Kind::create:
+      return "create";
+    case Operation::Kind::write:
+      return files::describe_write(operation.heading.name, operation.heading.step);
+    case Operation::Kind::reserve:
+      return fmt::format("reserve variable '{}'", operation.heading.name);
+    case Operation::Kind::attribute:
+      return fmt::format("set attribute '{}'", operation.attribute.name);
+    case Operation::Kind::close:
+      return "close";
+    case Operation::Kind::map:
+    case Operation::Kind::unmap:
+    case Operation::Kind::stop:
+      return {};
+  }
+  return {};
+}
+
 std::string describe(const Operation& operation, const std::string& name) {
   const auto variable = [&] {
     return fmt::format("of '{}', type {}, shape {}", name, name_of(operation.heading.type),

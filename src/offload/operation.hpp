@@ -17,7 +17,7 @@ struct Operation {
   Kind kind = Kind::write;
   std::uint64_t file = 0;  // a number that the compute rank gave it; the same on all of them
 
-  std::string path;              // create
+  std::string path;              // of the file; the letter has it with create only
   files::CreateOptions options;  // create
   files::Heading heading;        // write, reserve
   Box box;                       // write
@@ -65,6 +65,9 @@ bool is_piece(const Json& letter);
 
 Json to_json(const Failure& failure);
 Failure failure_from_json(const Json& json);
+
+// "write variable 'T', step 3": what it does to its file, in a few words.
+std::string brief(const Operation& operation);
 
 // A text that is the same for all ranks that make the same collective request, and says it to a person who
 // knows the file by `name`.

@@ -53,6 +53,7 @@ Status RemoteFile::check_open() const {
 
 std::shared_ptr<Progress> RemoteFile::submit(Operation operation) {
   operation.file = number_;
+  if (operation.path.empty()) operation.path = path_;
   operation.progress = std::make_shared<Progress>();
   auto progress = operation.progress;
   if (operation.unseen && operation.kind != Operation::Kind::close) progress->mark_refused();

@@ -41,8 +41,8 @@ std::string pack(const Json& json) {
 }  // namespace
 
 Server::Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy,
-               std::uint64_t aside)
-    : servers_(std::move(servers)), bell_(bell), courtesy_(courtesy), aside_(aside) {
+               std::uint64_t aside, Lookout& lookout)
+    : servers_(std::move(servers)), bell_(bell), courtesy_(courtesy), aside_(aside), lookout_(lookout) {
   for (Client& client : clients)
     links_.push_back(
         {.client = std::move(client), .letters = {}, .answers = {}, .queue = {}, .regions = {}, .gone = {}});
@@ -98,8 +98,10 @@ bool Server::send_answers() {
 Status Server::check_clients() const {
   for (const Link& link : links_) {
     if (!link.gone && link.client.watch && !link.client.watch->alive()) {
+      const std::vector<std::string> lost = open_paths();
       return fail(ErrorCode::io,
-                  fmt::format("compute rank {} has ended without ending its session", link.client.rank),
+                  fmt::format("compute rank {} has ended without ending its session{}", link.client.rank,
+                              lost.empty() ? "" : fmt::format("; lost: {}", fmt::join(lost, ", "))),
                   "see what it printed; what was closed before is whole");
     }
   }
@@ -361,6 +363,12 @@ void Server::note_refused(const Failure& failure) {
   }
 }
 
+std::vector<std::string> Server::open_paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [number, open] : files_) paths.push_back(open.path);
+  return paths;
+}
+
 // Of a file that is no more.
 void Server::note_closed(std::uint64_t file) {
   const auto found = files_.find(file);
@@ -428,6 +436,7 @@ Status Server::create(const Operation& operation) {
     return tl::make_unexpected(file.error());
   }
   open.file = std::move(*file);
+  lookout_.note_open(open_paths());
   return {};
 }
 
@@ -514,6 +523,7 @@ Status Server::close(const Operation& operation) {
   if (const Status reason = reason_to_close(); !unseen && !reason) unseen = reason.error();
   Status status = open.file->close(unseen);
   files_.erase(found);
+  lookout_.note_open(open_paths());
   return status;
 }
 
@@ -557,8 +567,7 @@ Status Server::leave() {
 Status Server::stop() {
   Status status;
   if (!files_.empty()) {
-    std::vector<std::string> paths;
-    for (const auto& [number, open] : files_) paths.push_back(open.path);
+    const std::vector<std::string> paths = open_paths();
     status = fail(ErrorCode::state,
                   fmt::format("{} file{} not closed, and given up: {}", paths.size(),
                               paths.size() == 1 ? " was" : "s were", fmt::join(paths, ", ")),

@@ -25,6 +25,7 @@
 #include "files/output_file.hpp"
 #include "mpi/comm.hpp"
 #include "offload/courtesy.hpp"
+#include "offload/lookout.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/operation.hpp"
 #include "offload/process_watch.hpp"
@@ -42,10 +43,11 @@ class Server {
     WarmUp warm_up;                     // of its mailbox
   };
 
-  // `servers` are all servers; `bell` is what clients ring. `aside` is how many bytes a file may gather
-  // before they are written, and as many are for merging small blocks: memory beside the mailboxes; the same
-  // on all servers.
-  Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy, std::uint64_t aside);
+  // `servers` are all servers; `bell` is what clients ring; `lookout` is told which files are open. `aside`
+  // is how many bytes a file may gather before they are written, and as many are for merging small blocks:
+  // memory beside the mailboxes; the same on all servers.
+  Server(mpi::Comm servers, Bell& bell, std::vector<Client> clients, Courtesy courtesy, std::uint64_t aside,
+         Lookout& lookout);
 
   // COLLECTIVE over the servers. Returns when all clients have ended the session; fails if one was lost.
   Status run();
@@ -94,6 +96,7 @@ class Server {
   std::string words_for(const Operation& operation) const;
   void note_refused(const Failure& failure);
   void note_closed(std::uint64_t file);
+  std::vector<std::string> open_paths() const;
   static void remember(OpenFile& open, Failure failure);
   Status reason_to_close() const;
   Failure cause_of_refusal(const Operation& operation, const Failure& failure) const;
@@ -119,6 +122,7 @@ class Server {
   Bell& bell_;
   Courtesy courtesy_;
   std::uint64_t aside_;
+  Lookout& lookout_;
   std::vector<Link> links_;
   std::map<std::uint64_t, OpenFile> files_;
   double storing_seconds_ = 0;

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <new>
 
+#include "collective/next_node.hpp"
 #include "offload/carrier.hpp"
+#include "offload/lookout.hpp"
 #include "offload/mpi_link.hpp"
 #include "offload/server.hpp"
 
@@ -34,11 +37,12 @@ constexpr std::uint64_t aside(std::uint64_t budget) {
 struct Invitation {
   std::array<char, 64> host{};  // a process number means nothing elsewhere
   Region::Address region;
-  std::uint64_t bell = 0;     // offset of the server's bell in the region
-  std::uint64_t mailbox = 0;  // offset of the mailbox
-  std::uint64_t room = 0;     // for data
-  cpu_set_t cores;            // that the server runs on
-  int bound = 0;              // whether those are fewer than all
+  std::uint64_t bell = 0;             // offset of the server's bell in the region
+  std::uint64_t mailbox = 0;          // offset of the mailbox
+  std::uint64_t room = 0;             // for data
+  cpu_set_t cores;                    // that the server runs on
+  int bound = 0;                      // whether those are fewer than all
+  collective::Whereabouts answers{};  // to a client on another node that asks whether the server lives
 };
 
 enum Tag : int { invitation_tag = 1, reply_tag = 2 };
@@ -67,8 +71,9 @@ bool is_bound(cpu_set_t& cores) {
 
 // What a client answers.
 struct Reply {
-  std::int64_t process = -1;  // -1: it cannot see the mailbox
-  cpu_set_t cores{};          // that its program may run on
+  std::int64_t process = -1;          // -1: it cannot see the mailbox
+  cpu_set_t cores{};                  // that its program may run on
+  collective::Whereabouts answers{};  // where it cannot
 };
 
 bool share_cores(const cpu_set_t& a, const cpu_set_t& b) {
@@ -90,6 +95,25 @@ int compute_rank(const Parts& parts, int rank) {
                                  parts.servers.begin());
 }
 
+collective::NextNode watch(const collective::Whereabouts& where, int rank) {
+  collective::NextNode watched;
+  watched.watch(where, {static_cast<std::uint32_t>(rank)});
+  return watched;
+}
+
+// The next server looks after the one after it, and so on: that a node is lost, somebody elsewhere notices.
+// COLLECTIVE over the servers.
+std::optional<collective::NextNode> watch_next_server(const mpi::Comm& servers, const Parts& parts,
+                                                      const Invitation& mine) {
+  const std::vector<std::string> all =
+      servers.gather_to_all({reinterpret_cast<const char*>(&mine), sizeof mine});
+  const auto next = static_cast<std::size_t>(servers.rank() + 1) % all.size();
+  Invitation theirs;
+  std::memcpy(&theirs, all[next].data(), sizeof theirs);
+  if (theirs.host == mine.host) return std::nullopt;
+  return watch(theirs.answers, parts.servers[next]);
+}
+
 Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts, std::uint64_t budget) {
   const std::vector<int> ranks = clients_of(parts, job.rank());
   const std::uint64_t room = budget / std::max<std::size_t>(1, ranks.size()) / page * page;
@@ -105,10 +129,13 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
   WEIR_TRY(mpi::agree(job, region ? Status() : Status(tl::make_unexpected(region.error()))));
   auto* bell = new (region->data()) Bell;
   Invitation invitation{.host = this_host(), .region = region->address(), .room = room};
+  collective::NextNode answering;
+  invitation.answers = answering.own();
   invitation.bound = is_bound(invitation.cores) ? 1 : 0;
   bool own_cores = invitation.bound != 0;
   std::vector<Server::Client> clients;
   std::vector<std::pair<int, Mailbox>> elsewhere;
+  std::vector<collective::NextNode> watched;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     invitation.mailbox = page + i * each;
     new (region->data() + invitation.mailbox) Mailbox::Shared;
@@ -126,6 +153,7 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
       client.watch.emplace(reply.process);
     } else {
       elsewhere.emplace_back(ranks[i], Mailbox(region->data() + invitation.mailbox, room, *bell));
+      watched.push_back(watch(reply.answers, ranks[i]));
     }
     clients.push_back(std::move(client));
   }
@@ -133,8 +161,10 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
   const mpi::Comm link = job.duplicate();
   std::optional<MpiReceiver> receiver;
   if (!elsewhere.empty()) receiver.emplace(link, elsewhere);
+  if (auto next = watch_next_server(servers, parts, invitation)) watched.push_back(std::move(*next));
+  Lookout lookout(job.rank(), std::move(watched));
   Server server(servers, *bell, std::move(clients), Courtesy(own_cores),
-                static_cast<std::uint64_t>(servers.min(static_cast<std::int64_t>(aside(budget)))));
+                static_cast<std::uint64_t>(servers.min(static_cast<std::int64_t>(aside(budget)))), lookout);
   return server.run();
 }
 
@@ -148,6 +178,11 @@ Result<std::unique_ptr<Conduit>> connect(const mpi::Comm& job, const Parts& part
       same_host ? Region::open(invitation.region) : Result<Region>(fail(ErrorCode::io, "another host"));
   Reply reply{.process = region ? ::getpid() : -1};
   is_bound(reply.cores);
+  collective::NextNode server_watch;
+  if (!region) {
+    reply.answers = server_watch.own();
+    server_watch.watch(invitation.answers, {static_cast<std::uint32_t>(server)});
+  }
   MPI_Send(&reply, sizeof reply, MPI_BYTE, server, reply_tag, job.get());
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
@@ -159,7 +194,7 @@ Result<std::unique_ptr<Conduit>> connect(const mpi::Comm& job, const Parts& part
                                   "start MPI by MPI_Init_thread(..., MPI_THREAD_MULTIPLE, ...), or the "
                                   "program by 'weir run'"))));
   const mpi::Comm link = job.duplicate();
-  if (!region) return std::make_unique<MpiCarrier>(link, server, invitation.room);
+  if (!region) return std::make_unique<MpiCarrier>(link, server, invitation.room, std::move(server_watch));
   ServerAddress address{.rank = server, .process = invitation.region.process, .cores = {}};
   for (int core = 0; core < CPU_SETSIZE && invitation.bound != 0; ++core) {
     if (CPU_ISSET(static_cast<std::size_t>(core), &invitation.cores)) address.cores.push_back(core);

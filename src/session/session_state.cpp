@@ -267,6 +267,7 @@ Status State::give_up_direct_files() {
 Status State::end() {
   if (ended_) return {};
   ended_ = true;
+  FinalizeHook* const hook = hook_;
   stop_ending_with_mpi();
   Status status;
   offload::Report report;
@@ -283,6 +284,7 @@ Status State::end() {
     }
     status = in(progress->status(), "end the session");
     report = conduit_->report();
+    if (hook != nullptr) hook->server_lost = report.lost;
     // Where the session could not be ended together, the others may be elsewhere: no sums then.
     if (!progress->status()) final_summary_ = summary();
     conduit_.reset();
@@ -334,6 +336,7 @@ Status State::end() {
 
 State::~State() {
   if (hook_ != nullptr && !ended_ && !conduit_) hook_->left = farewell_;
+  if (hook_ != nullptr && !ended_ && conduit_ && !in_thread_) hook_->server_lost = conduit_->report().lost;
   stop_ending_with_mpi();
   if (arrays_) arrays_->disconnect();
   // After an exception, most likely. Nobody waits here, neither for other ranks nor for data.
@@ -366,14 +369,16 @@ Summary State::summary() const {
 
 namespace {
 
+[[noreturn]] void fail_now() {
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(1);
+}
+
 // Whatever the program returns, the status of its process will be 1. MPI_Abort within MPI_Finalize often
 // makes the launcher of Open MPI 4 crash or hang.
 void fail_at_exit() {
-  std::atexit([] {
-    std::cout.flush();
-    std::fflush(nullptr);
-    std::_Exit(1);
-  });
+  std::atexit([] { fail_now(); });
 }
 
 }  // namespace
@@ -387,13 +392,15 @@ void State::end_with_mpi() {
     // Others that have not left, too, wait for this rank in a call that has no end.
     if (hook->left)
       (void)mpi::agree(*hook->left, fail(ErrorCode::state, "this rank left its session by an exception"));
-    if (self == nullptr) return MPI_SUCCESS;
-    self->hook_ = nullptr;
-    if (const Status ended = self->end(); !ended) {
+    if (const Status ended = self != nullptr ? self->end() : Status(); !ended) {
       fmt::print(stderr, "weir: {}\n", ended.error().message());
       std::fflush(stderr);
       // Something is lost, and nobody is left to be told but whoever looks at the job's status.
       fail_at_exit();
+    }
+    if (hook->server_lost) {
+      fmt::print(stderr, "weir: an I/O server is lost, and MPI would wait for it: ending the job\n");
+      fail_now();
     }
     return MPI_SUCCESS;
   };

@@ -99,6 +99,7 @@ class State {
   struct FinalizeHook {
     State* session;
     std::optional<mpi::Comm> left = {};  // by this rank, and nobody answers for it
+    bool server_lost = false;            // MPI would wait for it for ever
   };
   FinalizeHook* hook_ = nullptr;
   std::optional<Summary> final_summary_;

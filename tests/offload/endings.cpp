@@ -69,7 +69,8 @@ int after_end(weir::Session& io, const Place& place, const std::vector<double>& 
 int run(const std::string& scenario, const std::string& mode, const std::string& folder) {
   int job_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &job_rank);
-  const bool names_servers = scenario == "server-killed" || scenario == "idle";
+  const bool loses_server = scenario == "server-killed" || scenario == "server-stopped";
+  const bool names_servers = loses_server || scenario == "idle";
   if (names_servers) {
     // Which rank serves is the session's affair: every rank says who it is, and those that come back take it
     // back.
@@ -113,7 +114,11 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
   if (scenario == "client-killed") {
     if (last) ::kill(::getpid(), SIGKILL);
     write(*lost, place, passing, 4).wait_stored();
-  } else if (scenario == "server-killed") {
+  } else if (scenario == "client-stopped") {
+    ::sleep(3);  // only who has answered before is missed
+    if (last) ::raise(SIGSTOP);
+    write(*lost, place, passing, 4).wait_stored();
+  } else if (loses_server) {
     if (place.rank == 0) std::ofstream(folder + "/ready") << "ready\n";
     for (int step = 4; step < 200; ++step)
       write(*lost, place, scenario == "finalize" ? data : passing, step).wait_stored();

@@ -15,12 +15,17 @@ complain() {
 # run SCENARIO fails|succeeds PATTERN clean|any: how it ends, what it says, and whether anything unfinished may be left.
 run() {
   scenario=$1
-  local wanted=$2 pattern=$3 left=$4 code
+  local wanted=$2 pattern=$3 left=$4 code sign
   local folder=$work/$scenario
   mkdir "$folder"
-  if [ "$scenario" = server-killed ]; then
+  case $scenario in
+    server-killed) sign=KILL ;;
+    server-stopped) sign=STOP ;;
+    *) sign= ;;
+  esac
+  if [ -n "$sign" ]; then
     ( for _ in $(seq 200); do [ -e "$folder/ready" ] && break; sleep 0.1; done
-      for note in "$folder"/rank*; do kill -9 "$(cat "$note")"; done ) 2> "$work/kill.log" &
+      for note in "$folder"/rank*; do kill -"$sign" "$(cat "$note")"; done ) 2> "$work/kill.log" &
   fi
   if [ "$scenario" = idle ]; then
     ( for _ in $(seq 200); do [ -e "$folder/ready" ] && break; sleep 0.1; done
@@ -73,6 +78,7 @@ fi
 if [ "$mode" = servers ]; then
   run idle succeeds '' clean
   run server-killed fails 'signal 9|Killed|has ended' any
+  run server-stopped fails "lost\.dat: write variable 'T', step [0-9]+: the I/O server \(rank [0-9]+ of the job\) is lost: .* 5 s" any
 fi
 [ "$failures" = 0 ] || exit 1
 echo 'all as expected'

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""I/O servers on other nodes than their compute ranks: test_nodes.py HEAT WEIR. Exit code 77 (skipped) where no nodes can be made.
+"""I/O servers on other nodes than their compute ranks: test_nodes.py HEAT ENDINGS WEIR. Exit code 77 (skipped) where no nodes can be made.
 
-The data goes by MPI then; what stands in the files must be the same, byte by byte, as when the compute ranks write it.
+The data goes by MPI then; what stands in the files must be the same, byte by byte, as when the compute ranks write it. Processes that
+are killed or stopped end the job within a stated time, in words that name the file and the rank.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 from pathlib import Path
 
 VCLUSTER = Path(__file__).resolve().parent.parent.parent / "tools" / "vcluster"
-HEAT, WEIR = sys.argv[1:3]
+HEAT, ENDINGS, WEIR = sys.argv[1:4]
 SCRATCH = Path(tempfile.mkdtemp(prefix="weir-nodes-test-"))
 atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 ENVIRONMENT = os.environ | {"WEIR_VCLUSTER_STATE": str(SCRATCH / "state")}
@@ -106,6 +110,50 @@ class Nodes(unittest.TestCase):
         output = vcluster("run", "--name", "nodes", "-n", 4, "--timeout", 30, "--", HEAT, SCRATCH / "none" / "x.dat",
                           code=1, WEIR_PLAN=str(plan))
         self.assertIn("No such file or directory", output)
+
+    def ending(self, name: str, scenario: str, sign: signal.Signals | None = None) -> str:
+        """What a job says whose ranks 0 and 1 compute, and that loses a process while it writes; `sign` goes to server 3."""
+        folder = SCRATCH / name
+        folder.mkdir()
+        plan = folder / "plan.json"
+        plan.write_text(json.dumps({"weir_plan": 1} | self.servers("2-3", "2-3")))
+
+        def strike() -> None:
+            until = time.monotonic() + 30
+            while not (folder / "ready").exists() and time.monotonic() < until:
+                time.sleep(0.05)
+            time.sleep(2.5)  # only who has answered before is missed
+            os.kill(int((folder / "rank3").read_text()), sign)
+
+        striker = threading.Thread(target=strike)
+        if sign is not None:
+            striker.start()
+        result = subprocess.run([VCLUSTER, "run", "--name", "nodes", "-n", "4", "--timeout", "40", "--", ENDINGS, scenario,
+                                 "servers", folder], env=ENVIRONMENT | {"WEIR_PLAN": str(plan), "WEIR_TIMEOUT": "5"},
+                                capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+        if sign is not None:
+            striker.join()
+        output = result.stdout + result.stderr
+        self.assertNotIn(result.returncode, (0, 124), output)
+        self.assertTrue((folder / "whole.dat").exists(), output)
+        self.assertFalse((folder / "lost.dat").exists(), output)
+        return output
+
+    def test_a_server_that_is_stopped(self) -> None:  # its client's caller is told
+        output = self.ending("server-stopped", "server-killed", signal.SIGSTOP)
+        self.assertRegex(output, r"endings: .*lost\.dat: write variable 'T', step \d+: the I/O server \(rank 3 of the job\) "
+                                 r"is lost: .*waited 5 s")
+
+    def test_a_server_that_is_killed(self) -> None:  # the launcher ends the job at once
+        begin = time.monotonic()
+        output = self.ending("server-killed", "server-killed", signal.SIGKILL)
+        self.assertRegex(output, r"signal 9|Killed|has ended|is lost")
+        self.assertLess(time.monotonic() - begin, 25)
+
+    def test_a_compute_rank_that_is_stopped(self) -> None:
+        output = self.ending("client-stopped", "client-stopped")
+        self.assertRegex(output, r"I/O server \(rank 3 of the job\): the node of rank 1 does not answer; waited 5 s.*"
+                                 r"lost: .*lost\.dat")
 
 
 if __name__ == "__main__":

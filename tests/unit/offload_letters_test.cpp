@@ -193,5 +193,33 @@ TEST(Backlog, EverythingFailsWhenTheServerIsGone) {
   EXPECT_FALSE(backlog.awaits_answers());
 }
 
+// Whoever waits hears which of its files is lost, whether its request was sent, waited or came later.
+TEST(BacklogTest, AServerThatIsLostIsToldWithTheFile) {
+  Backlog backlog(1U << 20U, true);
+  const auto submit = [&](Operation::Kind kind) {
+    Operation operation;
+    operation.kind = kind;
+    operation.path = "run.h5";
+    operation.heading = {.name = "T", .type = Type::float64, .shape = {1}, .step = 3};
+    operation.progress = std::make_shared<Progress>();
+    auto progress = operation.progress;
+    backlog.submit(std::move(operation));
+    return progress;
+  };
+  const auto sent = submit(Operation::Kind::write);
+  ASSERT_TRUE(backlog.begin_next());
+  const auto waiting = submit(Operation::Kind::close);
+  backlog.give_up(server_lost("the I/O server (rank 3 of the job) has ended"));
+  const auto later = submit(Operation::Kind::create);
+  const auto words = [](const std::shared_ptr<Progress>& progress) {
+    return progress->status().error().message();
+  };
+  EXPECT_TRUE(words(sent).starts_with("run.h5: write variable 'T', step 3: the I/O server (rank 3"))
+      << words(sent);
+  EXPECT_TRUE(words(waiting).starts_with("run.h5: close: the I/O server")) << words(waiting);
+  EXPECT_TRUE(words(later).starts_with("run.h5: create: the I/O server")) << words(later);
+  EXPECT_TRUE(backlog.report().lost);
+}
+
 }  // namespace
 }  // namespace weir::offload
