@@ -78,7 +78,7 @@ module weir
     procedure :: allocate => session_allocate   ! LOCAL
     procedure :: create => session_create
     procedure :: open => session_open
-    procedure :: summary => session_summary
+    procedure :: summary => session_summary     ! LOCAL: of this rank, so far; that of all ranks is told by finalize
     procedure :: finalize => session_finalize
   end type
 
@@ -234,12 +234,17 @@ contains
     comm = handle
   end function
 
-  subroutine session_finalize(self, stat, errmsg)
+  subroutine session_finalize(self, stat, errmsg, summary)
     class(weir_session), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    type(weir_summary), intent(out), optional :: summary  ! of all ranks
+    type(weir_summary) :: total
+    integer(c_int) :: status
 
-    call conclude(c_finalize(self%handle), stat, errmsg)
+    status = c_finalize(self%handle, total, c_null_ptr)
+    if (present(summary)) summary = total
+    call conclude(status, stat, errmsg)
   end subroutine
 
   function session_summary(self) result(summary)

@@ -4,12 +4,13 @@ module weir_c
   implicit none
   public
 
-  ! What the I/O of a session cost, so far; see weir.h.
+  ! What the I/O of a session cost: of this rank so far (summary), or of all ranks (finalize); see weir.h.
   type, bind(c) :: weir_summary
     integer(c_int64_t) :: files, writes, bytes
     real(c_double) :: storing_seconds, sending_seconds, waiting_seconds, closing_seconds
     integer(c_int64_t) :: peak_memory, transport_bytes
     real(c_double) :: transport_seconds
+    integer(c_int64_t) :: stored_bytes
   end type
 
   type, bind(c) :: c_session_options
@@ -44,8 +45,9 @@ module weir_c
     function c_compute(session, comm) bind(c, name='weir_compute_comm_f') result(status)
       import; type(c_ptr), value :: session; integer(c_int), intent(out) :: comm; integer(c_int) :: status
     end function
-    function c_finalize(session) bind(c, name='weir_finalize') result(status)
-      import; type(c_ptr), intent(inout) :: session; integer(c_int) :: status
+    function c_finalize(session, summary, text) bind(c, name='weir_finalize_with') result(status)
+      import; type(c_ptr), intent(inout) :: session; type(weir_summary), intent(out) :: summary
+      type(c_ptr), value :: text; integer(c_int) :: status
     end function
     function c_summary(session, summary) bind(c, name='weir_get_summary') result(status)
       import; type(c_ptr), value :: session; type(weir_summary), intent(out) :: summary; integer(c_int) :: status

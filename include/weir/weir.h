@@ -112,18 +112,21 @@ typedef struct weir_reduction {
 #define WEIR_REDUCTION_INIT \
   { NULL, 1, NULL }
 
-/* What the I/O of a session cost, so far. Times are those of the slowest rank. */
+/* What the I/O of a session cost: so far and of this rank (weir_get_summary), or in the end and of all ranks,
+ * with the times of the slowest (weir_finalize_with). */
 typedef struct weir_summary {
-  uint64_t files;           /* that were closed */
-  uint64_t writes;          /* of all ranks */
-  uint64_t bytes;           /* of all ranks */
+  uint64_t files;           /* that were closed, whole */
+  uint64_t writes;          /* into those */
+  uint64_t bytes;           /* that the program gave for them */
   double storing_seconds;   /* spent in the backend, by whoever writes */
   double sending_seconds;   /* the program spent in weir_write() */
   double waiting_seconds;   /* in weir_wait(), weir_wait_stored(), weir_fresh() */
   double closing_seconds;   /* in weir_create() and weir_close() */
   uint64_t peak_memory;     /* most bytes a server held at once: data, reductions, copies */
-  uint64_t transport_bytes; /* that were copied or sent to who writes them, by all ranks */
+  uint64_t transport_bytes; /* that were copied or sent to who writes them */
   double transport_seconds; /* spent on that, beside the program */
+  uint64_t stored_bytes; /* in the files: not `bytes` where writes are reduced; 0: not known (servers, before
+                          * the end) */
 } weir_summary;
 
 /* LOCAL. Of the last call in this thread that failed. Valid until the next call. */
@@ -143,13 +146,16 @@ WEIR_C_API weir_status weir_compute_comm(const weir_session* session, MPI_Comm* 
 WEIR_C_API weir_status weir_init_f(MPI_Fint comm, const weir_session_options* options,
                                    weir_session** session);
 WEIR_C_API weir_status weir_compute_comm_f(const weir_session* session, MPI_Fint* comm); /* LOCAL */
-/* What the I/O cost, as numbers, and as a few lines for a person (valid until the next call in this thread).
- */
+/* LOCAL. What the I/O of this rank cost so far, as numbers, and as a few lines for a person (valid until the
+ * next call in this thread). */
 WEIR_C_API weir_status weir_get_summary(const weir_session* session, weir_summary* summary);
 WEIR_C_API weir_status weir_summary_text(const weir_session* session, const char** text);
 /* Everything is in the files, I/O servers end. Files must be closed before. Sets *session to NULL; NULL is
  * allowed, here and in every call that ends something. */
 WEIR_C_API weir_status weir_finalize(weir_session** session);
+/* The same, and tells what the I/O of all ranks cost, as above; either may be NULL. Where the session could
+ * not be ended by all ranks together, it is what this rank knows. */
+WEIR_C_API weir_status weir_finalize_with(weir_session** session, weir_summary* summary, const char** text);
 
 /* LOCAL. Memory where an I/O server can read: what lies in it is written without a copy. Zeroed. */
 WEIR_C_API weir_status weir_allocate(weir_session* session, uint64_t bytes, weir_memory** memory,

@@ -243,9 +243,9 @@ class Buffer {
 // What the I/O of a session cost. After end(): of all ranks, times are those of the slowest. Before: of this
 // rank.
 struct WEIR_API Summary {
-  std::uint64_t files = 0;                // that were closed
-  std::uint64_t writes = 0;               // of all ranks
-  std::uint64_t bytes = 0;                // of all ranks
+  std::uint64_t files = 0;                // that were closed, whole
+  std::uint64_t writes = 0;               // into those
+  std::uint64_t bytes = 0;                // that the program gave for them
   double storing_seconds = 0;             // spent in the backend, by whoever writes
   double sending_seconds = 0;             // the program spent in write()
   double waiting_seconds = 0;             // in wait(), wait_stored(), fresh()
@@ -255,6 +255,8 @@ struct WEIR_API Summary {
   std::uint64_t transport_bytes = 0;      // of all ranks
   std::string transports;                 // how the data went: "shared memory", "MPI", ...
   double transport_bytes_per_second = 0;  // of all ranks; 0: nothing was copied
+  std::uint64_t stored_bytes =
+      0;  // in the files: not `bytes` where writes are reduced; 0: not known (servers, before end())
 
   double visible_seconds() const { return sending_seconds + waiting_seconds + closing_seconds; }
   std::string text() const;  // a few lines for a person

@@ -221,13 +221,14 @@ Status OutputFile::check_overlap(Known* known, std::span<const OwnedBox> arrivin
 
 Status OutputFile::transfer(Known& known, const Place& place, std::span<const SourceBlock> blocks) {
   if (!unsettled_) blocks = {};
+  const std::size_t size = size_of(known.info.type);
   const auto write = [&]() -> Status {
     WEIR_TRY(guarded([&] { return output_->write(place, blocks); }));
+    for (const SourceBlock& block : blocks) stored_bytes_ += volume(block.box.count) * size;
     return options_.fsync_writes ? publication_.sync() : Status();
   };
   if (!options_.checksums) return write();
 
-  const std::size_t size = size_of(known.info.type);
   const auto sum_up = [&] {
     std::vector<std::uint64_t> all;
     for (const SourceBlock& block : blocks)

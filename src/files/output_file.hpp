@@ -90,6 +90,9 @@ class OutputFile {
   const mpi::Comm& comm() const { return comm_; }
   const std::string& path() const { return publication_.path(); }
   bool is_reduced(const std::string& name) const { return reducing_ && reducing_->knows(name); }  // LOCAL
+  std::uint64_t stored_bytes() const {
+    return stored_bytes_;
+  }                                            // LOCAL: by this process, of the program's data
   std::uint64_t peak_reducing_memory() const;  // LOCAL: the most bytes that reductions held at once
 
  private:
@@ -152,6 +155,7 @@ class OutputFile {
   // next collective write to the slot or by close().
   std::map<std::pair<std::string, std::uint64_t>, std::vector<OwnedBox>> untold_;
   std::optional<Failure> lost_;
+  std::uint64_t stored_bytes_ = 0;
   Status unsettled_;  // of a reserve(): the other ranks have not been told
   // Checksums are computed by a thread where a processor is to spare. Where not, half of the ranks compute
   // before they write and half after: ranks that write to one file wait for each other anyway.

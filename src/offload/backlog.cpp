@@ -101,6 +101,7 @@ void Backlog::settle(const std::string& text) {
     const std::scoped_lock lock(mutex_);
     report_.storing_seconds = answer.at("report").at(0);
     report_.peak_memory = answer.at("report").at(1);
+    report_.stored_bytes = answer.at("report").at(2);
   }
   const auto progress = unanswered_.front().progress;
   unanswered_.pop_front();

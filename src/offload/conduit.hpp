@@ -8,8 +8,9 @@ namespace weir::offload {
 
 // What the other side can say about its work.
 struct Report {
-  double storing_seconds = 0;         // spent writing
-  double transport_seconds = 0;       // spent copying the data of this rank there
+  double storing_seconds = 0;      // spent writing
+  std::uint64_t stored_bytes = 0;  // in files that were closed; of a server with several clients, one is told
+  double transport_seconds = 0;    // spent copying the data of this rank there
   std::uint64_t transport_bytes = 0;  // of this rank
   std::uint64_t peak_memory = 0;      // most bytes that a server held at once
   std::string transport;              // in a word or two

@@ -42,7 +42,10 @@ void OwnThread::run(const std::function<void()>& body) {
 
 Report OwnThread::report() {
   Report report;
-  run([&] { report.storing_seconds = storing_seconds_; });
+  run([&] {
+    report.storing_seconds = storing_seconds_;
+    report.stored_bytes = stored_bytes_;
+  });
   report.transport = "none (a thread of the rank)";
   return report;
 }
@@ -73,7 +76,10 @@ Status OwnThread::perform(const Operation& operation) {
   OpenFile& open = found->second;
   Status status = open.file ? perform_on(open, operation) : Status(tl::make_unexpected(*open.failed));
   if (!status && !open.failed) open.failed = status.error();
-  if (operation.kind == Operation::Kind::close) files_.erase(found);
+  if (operation.kind == Operation::Kind::close) {
+    if (status) stored_bytes_ += open.file->stored_bytes();
+    files_.erase(found);
+  }
   return status;
 }
 

@@ -43,6 +43,7 @@ class OwnThread final : public Conduit {
   std::atomic<bool> leaving_ = false;
   std::map<std::uint64_t, OpenFile> files_;
   double storing_seconds_ = 0;
+  std::uint64_t stored_bytes_ = 0;
   Worker worker_;  // last: it uses all of the above
 };
 

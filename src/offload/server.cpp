@@ -522,6 +522,7 @@ Status Server::close(const Operation& operation) {
   std::optional<Failure> unseen = operation.later ? open.failed : std::nullopt;
   if (const Status reason = reason_to_close(); !unseen && !reason) unseen = reason.error();
   Status status = open.file->close(unseen);
+  if (status) stored_bytes_ += open.file->stored_bytes();
   files_.erase(found);
   lookout_.note_open(open_paths());
   return status;
@@ -554,7 +555,8 @@ Failure Server::from_client(Failure failure) {
 void Server::answer(Link& link, const Status& status) {
   Json json = Json::object();
   if (!status) json["failure"] = to_json(told(status.error()));
-  json["report"] = {storing_seconds_, peak_};
+  // What was stored is told to one of the clients: they add up what they know.
+  json["report"] = {storing_seconds_, peak_, &link == &links_.front() ? stored_bytes_ : 0};
   if (link.listens) link.answers.add(pack(json));
 }
 

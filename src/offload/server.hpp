@@ -126,6 +126,7 @@ class Server {
   std::vector<Link> links_;
   std::map<std::uint64_t, OpenFile> files_;
   double storing_seconds_ = 0;
+  std::uint64_t stored_bytes_ = 0;
   std::uint64_t held_ = 0;  // bytes of data in mailboxes
   std::uint64_t peak_ = 0;  // the most, with what reductions and copies took
   bool stopped_ = false;

@@ -144,6 +144,25 @@ std::uint64_t numbers_of(const weir::Attribute& attribute) {
   return attribute.elements.size() / weir::size_of(attribute.type);
 }
 
+weir_summary as_c(const weir::Summary& known) {
+  return {.files = known.files,
+          .writes = known.writes,
+          .bytes = known.bytes,
+          .storing_seconds = known.storing_seconds,
+          .sending_seconds = known.sending_seconds,
+          .waiting_seconds = known.waiting_seconds,
+          .closing_seconds = known.closing_seconds,
+          .peak_memory = known.peak_memory,
+          .transport_bytes = known.transport_bytes,
+          .transport_seconds = known.transport_seconds,
+          .stored_bytes = known.stored_bytes};
+}
+
+const char* show(const weir::Summary& known) {
+  last_summary = known.text();
+  return last_summary.c_str();
+}
+
 }  // namespace
 
 const char* weir_message(void) {
@@ -181,25 +200,14 @@ weir_status weir_get_summary(const weir_session* session, weir_summary* summary)
   return as_status([&] {
     require(session != nullptr && summary != nullptr,
             "the session or the place for the summary is a null pointer");
-    const weir::Summary known = session->session.summary();
-    *summary = {.files = known.files,
-                .writes = known.writes,
-                .bytes = known.bytes,
-                .storing_seconds = known.storing_seconds,
-                .sending_seconds = known.sending_seconds,
-                .waiting_seconds = known.waiting_seconds,
-                .closing_seconds = known.closing_seconds,
-                .peak_memory = known.peak_memory,
-                .transport_bytes = known.transport_bytes,
-                .transport_seconds = known.transport_seconds};
+    *summary = as_c(session->session.summary());
   });
 }
 
 weir_status weir_summary_text(const weir_session* session, const char** text) {
   return as_status([&] {
     require(session != nullptr && text != nullptr, "the session or the place for the text is a null pointer");
-    last_summary = session->session.summary().text();
-    *text = last_summary.c_str();
+    *text = show(session->session.summary());
   });
 }
 
@@ -238,11 +246,28 @@ weir_status weir_compute_comm(const weir_session* session, MPI_Comm* comm) {
 }
 
 weir_status weir_finalize(weir_session** session) {
+  return weir_finalize_with(session, nullptr, nullptr);
+}
+
+weir_status weir_finalize_with(weir_session** session, weir_summary* summary, const char** text) {
+  if (summary != nullptr) *summary = {};
+  if (text != nullptr) *text = "";
   return as_status([&] {
     if (session == nullptr || *session == nullptr) return;
     const std::unique_ptr<weir_session> owned(*session);
     *session = nullptr;
-    owned->session.end();
+    const auto tell = [&] {
+      const weir::Summary known = owned->session.summary();
+      if (summary != nullptr) *summary = as_c(known);
+      if (text != nullptr) *text = show(known);
+    };
+    try {
+      owned->session.end();
+    } catch (const weir::Error&) {
+      tell();
+      throw;
+    }
+    tell();
   });
 }
 

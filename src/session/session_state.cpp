@@ -264,6 +264,16 @@ Status State::give_up_direct_files() {
             "end the session");
 }
 
+// A program may close a file thousands of times: what ended well, or was told, is forgotten.
+void State::count_closings() {
+  std::erase_if(closings_, [this](Closing& closing) {
+    if (!closing.progress->done()) return false;
+    if (closing.progress->failed()) return closing.progress->seen();
+    closing.writes.count(meter_);
+    return true;
+  });
+}
+
 Status State::end() {
   if (ended_) return {};
   ended_ = true;
@@ -299,8 +309,9 @@ Status State::end() {
     }
   }
   farewell_.reset();
-  for (const auto& closing : closings_) {
-    if (status && closing->failed() && !closing->seen()) status = closing->status();
+  count_closings();
+  for (const Closing& closing : closings_) {
+    if (status && !closing.progress->seen()) status = closing.progress->status();
   }
   Summary total;
   const auto seconds = [&](double mine) {
@@ -312,6 +323,7 @@ Status State::end() {
   total.files = meter_.files;
   total.writes = sum(meter_.writes);
   total.bytes = sum(meter_.bytes);
+  total.stored_bytes = sum(meter_.stored_bytes + report.stored_bytes);
   total.storing_seconds = seconds(report.storing_seconds + meter_.storing_seconds);
   total.sending_seconds = seconds(meter_.sending_seconds);
   total.waiting_seconds = seconds(meter_.waiting_seconds + arrays_->waited_seconds());
@@ -343,12 +355,14 @@ State::~State() {
   if (conduit_ && !ended_) conduit_->leave(comm_.rank());
 }
 
-Summary State::summary() const {
+Summary State::summary() {
   if (final_summary_) return *final_summary_;
+  count_closings();
   Summary mine;
   mine.files = meter_.files;
   mine.writes = meter_.writes;
   mine.bytes = meter_.bytes;
+  mine.stored_bytes = meter_.stored_bytes;
   mine.storing_seconds = meter_.storing_seconds;
   mine.sending_seconds = meter_.sending_seconds;
   mine.waiting_seconds = meter_.waiting_seconds + arrays_->waited_seconds();
@@ -356,6 +370,8 @@ Summary State::summary() const {
   if (conduit_) {
     const offload::Report report = conduit_->report();
     mine.storing_seconds += report.storing_seconds;
+    // A server tells one of its clients what it stored for all.
+    mine.stored_bytes = in_thread_ ? mine.stored_bytes + report.stored_bytes : 0;
     mine.peak_memory = report.peak_memory;
     mine.transport_seconds = report.transport_seconds;
     mine.transport_bytes = report.transport_bytes;

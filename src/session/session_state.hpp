@@ -50,18 +50,16 @@ class State {
   // COLLECTIVE. Everything is done; the summary is final afterwards.
   Status end();
   bool ended() const { return ended_; }
-  // A program may close a file thousands of times: what ended well, or was told, is forgotten.
-  void note_closing(const std::shared_ptr<offload::Progress>& closing) {
-    std::erase_if(closings_, [](const auto& earlier) {
-      return earlier->done() && (earlier->seen() || !earlier->failed());
-    });
-    closings_.push_back(closing);
+  // A file is being closed, and nobody waits for it.
+  void note_closing(const std::shared_ptr<offload::Progress>& closing, WritesOfFile writes) {
+    count_closings();
+    closings_.push_back({closing, std::move(writes)});
   }
 
   // What this rank writes by itself; end() gives up those that are still open.
   std::set<DirectSink*>& direct_files() { return direct_files_; }
 
-  Summary summary() const;
+  Summary summary();
   const mpi::Comm& comm() const { return comm_; }
   // For reading in a thread of its own, a communicator of that thread's.
   const mpi::Comm& file_comm() const { return file_comm_; }
@@ -76,6 +74,7 @@ class State {
   void apply_plan(const std::string& path, bool by_servers, files::CreateOptions& wanted) const;
   Status give_up_direct_files();
   void close_given_up();
+  void count_closings();
   void end_with_mpi();
   void stop_ending_with_mpi();
 
@@ -88,7 +87,11 @@ class State {
   bool in_thread_ = false;
   std::uint64_t next_file_ = 1;
   Meter meter_;
-  std::vector<std::shared_ptr<offload::Progress>> closings_;  // under way; end() tells what nobody asked
+  struct Closing {
+    std::shared_ptr<offload::Progress> progress;
+    WritesOfFile writes;
+  };
+  std::vector<Closing> closings_;  // under way; end() tells what nobody asked
   std::set<DirectSink*> direct_files_;
   std::vector<std::unique_ptr<files::OutputFile>> given_up_;  // and not closed by the other ranks, perhaps
   std::optional<mpi::Comm> farewell_;  // where ranks meet that left; synchronous, of several ranks

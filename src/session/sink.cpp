@@ -49,7 +49,11 @@ std::shared_ptr<Progress> DirectSink::set_attribute(const backends::Attribute& a
 }
 
 std::shared_ptr<Progress> DirectSink::close(const std::optional<Failure>& unseen, bool) {
-  return run([&] { return file_->close(unseen); });
+  return run([&] {
+    Status status = file_->close(unseen);
+    if (status) state_.meter().stored_bytes += file_->stored_bytes();
+    return status;
+  });
 }
 
 }  // namespace weir::session

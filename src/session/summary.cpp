@@ -13,9 +13,11 @@ std::string Summary::text() const {
                ? format_bytes(static_cast<std::uint64_t>(static_cast<double>(amount) / seconds)) + "/s"
                : "-";
   };
+  const std::uint64_t stored = stored_bytes > 0 ? stored_bytes : bytes;
   std::string lines =
-      fmt::format("weir: {} in {} writes to {} file{}; writing took {:.3f} s ({})\n", format_bytes(bytes),
-                  writes, files, files == 1 ? "" : "s", storing_seconds, rate(bytes, storing_seconds));
+      fmt::format("weir: {} in {} writes {} {} file{}; writing took {:.3f} s ({})\n", format_bytes(bytes),
+                  writes, stored == bytes ? "to" : fmt::format("stored as {} in", format_bytes(stored)),
+                  files, files == 1 ? "" : "s", storing_seconds, rate(stored, storing_seconds));
   lines += fmt::format(
       "weir: the program saw {:.3f} s of it: {:.3f} s sending, {:.3f} s waiting, {:.3f} s opening and "
       "closing",

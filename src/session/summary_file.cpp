@@ -12,6 +12,7 @@ Status append_summary(const Summary& summary, const std::string& path) {
   const Json json = {{"files", summary.files},
                      {"writes", summary.writes},
                      {"bytes", summary.bytes},
+                     {"stored_bytes", summary.stored_bytes},
                      {"visible_seconds", summary.visible_seconds()},
                      {"storing_seconds", summary.storing_seconds},
                      {"sending_seconds", summary.sending_seconds},

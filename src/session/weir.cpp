@@ -101,6 +101,7 @@ void Ticket::wait_stored() {
 struct File::Impl {
   std::shared_ptr<session::State> session;
   std::unique_ptr<session::Sink> sink;
+  session::WritesOfFile counted;
   std::vector<std::shared_ptr<offload::Progress>>
       writes;                                   // that may have failed without the program being told
   int exceptions = std::uncaught_exceptions();  // an emergency file is made while one is on its way
@@ -123,7 +124,7 @@ struct File::Impl {
     for (const auto& write : writes) write->wait_done();
     const auto closing = sink->close(unseen(), false);
     closing->wait_done();
-    if (closing->status()) ++session->meter().files;
+    if (closing->status()) counted.count(session->meter());
     return closing->status();
   }
 
@@ -181,8 +182,7 @@ std::uint64_t bytes_of_block(Type type, std::uint64_t elements, const WriteOptio
 Ticket File::write_elements(const std::string& name, Type type, const void* data, std::uint64_t elements,
                             const WriteOptions& options) {
   session::Sink& sink = opened(impl_);
-  session::Meter& meter = impl_->session->meter();
-  const Timed timed(meter.sending_seconds);
+  const Timed timed(impl_->session->meter().sending_seconds);
   const auto progress = sink.write({.name = name,
                                     .type = type,
                                     .shape = options.shape,
@@ -193,10 +193,7 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
                                     .elements = elements,
                                     .independent = options.independent,
                                     .reduce = options.reduce});
-  if (!progress->refused() && !progress->failed()) {
-    ++meter.writes;
-    meter.bytes += bytes_of_block(type, elements, options);
-  }
+  impl_->counted.add(progress, bytes_of_block(type, elements, options));
   impl_->note(progress);
   return Ticket(std::make_shared<Ticket::State>(Ticket::State{progress, impl_->session, true}));
 }
@@ -269,8 +266,7 @@ Ticket File::close_later() {
     if (write->failed() && !known) known = write->status().error();
   }
   const auto closing = sink.close(known, true);
-  if (!closing->failed()) ++impl_->session->meter().files;
-  impl_->session->note_closing(closing);
+  impl_->session->note_closing(closing, std::move(impl_->counted));
   return Ticket(std::make_shared<Ticket::State>(Ticket::State{closing, impl_->session}));
 }
 

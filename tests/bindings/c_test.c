@@ -176,10 +176,14 @@ int main(int argc, char** argv) {
   OK(weir_get_summary(io, &summary));
   EXPECT(summary.files == before.files + 1 && summary.writes == before.writes + 7);
   EXPECT(summary.bytes == before.bytes + 7 * SIZE * sizeof(int32_t));
+  /* Two means of doubles, three of every tenth, and all of it once. */
+  const uint64_t less = 2 * SIZE * sizeof(double) + (3 * SIZE / 10 + SIZE) * sizeof(int32_t);
+  const int with_servers = strcmp(argv[2], "servers") == 0;
+  EXPECT(summary.stored_bytes == (with_servers ? 0 : before.stored_bytes + less));
   EXPECT((summary.transport_bytes > 0) == (strcmp(argv[2], "servers") == 0) &&
          (summary.transport_seconds > 0) == (summary.transport_bytes > 0));
   OK(weir_summary_text(io, &text));
-  EXPECT(strstr(text, "writes to") != NULL);
+  EXPECT(strstr(text, with_servers ? "writes to" : "stored as") != NULL);
 
   /* A wrong reduction is told by the ticket; a file that failed and that nobody asked for, by the end. */
   OK(weir_create(io, argv[1], NULL, &out));
@@ -188,9 +192,16 @@ int main(int argc, char** argv) {
   EXPECT(weir_wait_stored(&ticket) == WEIR_INVALID_ARGUMENT);
   EXPECT(strstr(weir_message(), "median") != NULL);
   OK(weir_close_later(&out, NULL));
-  EXPECT(weir_finalize(&io) == WEIR_INVALID_ARGUMENT);
+  /* In the end: of all ranks, without the file that failed. */
+  uint64_t mine[2] = {summary.writes, summary.bytes}, all[2] = {0, 0};
+  const uint64_t files = summary.files;
+  MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, comm);
+  EXPECT(weir_finalize_with(&io, &summary, &text) == WEIR_INVALID_ARGUMENT);
   EXPECT(strstr(weir_message(), "median") != NULL);
   EXPECT(io == NULL);
+  EXPECT(summary.files == files && summary.writes == all[0] && summary.bytes == all[1]);
+  EXPECT(summary.bytes - summary.stored_bytes == (uint64_t)ranks * (7 * SIZE * sizeof(int32_t) - less));
+  EXPECT(strstr(text, "stored as") != NULL);
   OK(weir_finalize(&io));
   MPI_Finalize();
   return 0;

@@ -13,7 +13,7 @@ program fortran_test
   type(weir_file_options) :: options
   type(weir_reader) :: in
   type(weir_ticket) :: ticket, other
-  type(weir_summary) :: before, summary
+  type(weir_summary) :: before, summary, total
   type(weir_reduction) :: less
   type(weir_memory) :: memory
   real(real64), pointer, asynchronous :: field(:, :)
@@ -137,6 +137,9 @@ program fortran_test
   if (summary%files /= before%files + 1 .or. summary%writes /= before%writes + 3) error stop 'summary: files and writes'
   if ((summary%transport_bytes > 0) .neqv. (summary%transport_seconds > 0)) error stop 'summary: transport'
   if (summary%bytes /= before%bytes + 3 * 12 * 8) error stop 'summary: bytes'
-  call io%finalize()
+  call io%finalize(summary=total)
+  if (total%files /= summary%files .or. total%writes /= summary%writes * ranks) error stop 'summary of all ranks: writes'
+  ! Three steps of 3 x 4 became one of 1 x 2.
+  if (total%bytes - total%stored_bytes /= (3 * 12 - 2) * 8 * ranks) error stop 'summary of all ranks: bytes'
   call MPI_Finalize()
 end program fortran_test

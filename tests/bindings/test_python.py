@@ -163,11 +163,19 @@ with weir.Session(mode=mode) as io:
     def create_and_close():  # who writes a file creates it: where that is not the program, close() tells
         io.create(path("no/such/folder/x.dat")).close()
     assert "No such file" in raises("not_found", create_and_close)
-    assert "writes to" in io.summary_text and io.summary["files"] > 0
+    assert " writes " in io.summary_text and io.summary["files"] > 0
     before = io.summary["bytes"]
     assert (io.summary["transport_bytes"] > 0) == (io.summary["transport_seconds"] > 0)
     with io.create(path("counted.dat")) as out:
         out.write("v", numpy.zeros((3, 5), numpy.float32), shape=(3 * ranks, 5), offset=(3 * rank, 0))
     assert io.summary["bytes"] - before == 60
-    if rank == 0:
-        print("all right")
+    mine = io.summary
+    total = comm.allreduce(mine["writes"]), comm.allreduce(mine["bytes"])
+
+# After the end: of all ranks.
+assert (io.summary["writes"], io.summary["bytes"]) == total and io.summary["files"] == mine["files"]
+assert io.summary["stored_bytes"] > 0 and "weir: " in io.summary_text
+io.end()  # once is enough
+assert io.summary["files"] == mine["files"]
+if rank == 0:
+    print("all right")

@@ -569,6 +569,30 @@ TEST_F(Offload, AFailureThatRanksHearOfAtDifferentTimes) {
   expect_file(folder_ / "next.dat", shape, 6);
 }
 
+// What failed is in no file, though nobody waited for it; what was written into a file that is whole counts
+// once.
+TEST_F(Offload, TheSummaryCountsWhatIsInFiles) {
+  const Extent shape = {static_cast<std::uint64_t>(size_) * 100};
+  const auto data = values_of<double>(shape, mine(shape), 4);
+  const Summary before = session_.summary();
+  {
+    File lost = session_.create(
+        path_, {.backend = "faulty", .options = {{"fail", "write"}, {"rank", "0"}, {"after", "0"}}});
+    lost.write("T", data, at(shape, mine(shape), 0));
+    Ticket closing = lost.close_later();
+    EXPECT_NE(failure_of([&] { closing.wait_stored(); }), "no failure");
+  }
+  EXPECT_EQ(session_.summary().files, before.files);
+  EXPECT_EQ(session_.summary().writes, before.writes);
+  EXPECT_EQ(session_.summary().bytes, before.bytes);
+  File whole = session_.create(path_);
+  whole.write("T", data, at(shape, mine(shape), 0));
+  whole.close_later().wait_stored();
+  EXPECT_EQ(session_.summary().files, before.files + 1);
+  EXPECT_EQ(session_.summary().writes, before.writes + 1);
+  EXPECT_EQ(session_.summary().bytes, before.bytes + data.size() * sizeof(double));
+}
+
 // A disk that is slower than the program: the memory on its way stays within what was allowed.
 TEST_F(Offload, MemoryIsBounded) {
   const Extent shape = {static_cast<std::uint64_t>(size_) * 40'000};  // 320 kB of each rank

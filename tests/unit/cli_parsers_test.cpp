@@ -23,8 +23,8 @@ TEST(CommandWords, AsAShellTakesThem) {
 
 TEST(SessionFigures, AreSummedOverSessions) {
   const auto figures = session_figures(
-      "{\"bytes\": 100, \"visible_seconds\": 1, \"storing_seconds\": 4, \"files\": 1}\n"
-      "{\"bytes\": 50, \"visible_seconds\": 1, \"storing_seconds\": 4}\n");
+      "{\"stored_bytes\": 100, \"visible_seconds\": 1, \"storing_seconds\": 4, \"files\": 1}\n"
+      "{\"stored_bytes\": 50, \"visible_seconds\": 1, \"storing_seconds\": 4}\n");
   ASSERT_TRUE(figures) << figures.error().message();
   EXPECT_EQ(*figures,
             (std::map<std::string, double>{
@@ -33,13 +33,13 @@ TEST(SessionFigures, AreSummedOverSessions) {
 }
 
 TEST(SessionFigures, WrongLinesAreNamed) {
-  const std::string good = "{\"bytes\": 1, \"visible_seconds\": 1, \"storing_seconds\": 1}\n";
-  EXPECT_THAT(session_figures(good + "{\"bytes\": 1").error().message(), HasSubstr("line 2"));
+  const std::string good = "{\"stored_bytes\": 1, \"visible_seconds\": 1, \"storing_seconds\": 1}\n";
+  EXPECT_THAT(session_figures(good + "{\"stored_bytes\": 1").error().message(), HasSubstr("line 2"));
   EXPECT_THAT(session_figures("[]").error().message(), HasSubstr("line 1"));
   EXPECT_THAT(
-      session_figures("{\"bytes\": -1, \"visible_seconds\": 1, \"storing_seconds\": 1}").error().message(),
+      session_figures("{\"stored_bytes\": -1, \"visible_seconds\": 1, \"storing_seconds\": 1}").error().message(),
       HasSubstr("'bytes' is -1"));
-  EXPECT_FALSE(session_figures("{\"bytes\": 1, \"storing_seconds\": 1}"));
+  EXPECT_FALSE(session_figures("{\"stored_bytes\": 1, \"storing_seconds\": 1}"));
 }
 
 TEST(SampledNodes, AsALauncherAnnouncesThem) {

@@ -23,7 +23,7 @@ Result<std::map<std::string, double>> session_figures(std::string_view text) {
     from = end + 1;
     WEIR_ASSIGN(const JsonObject session, in(JsonObject::of(json, "the session"), line));
     const std::pair<const char*, double*> sums[] = {
-        {"bytes", &bytes}, {"visible_seconds", &visible}, {"storing_seconds", &storing}};
+        {"stored_bytes", &bytes}, {"visible_seconds", &visible}, {"storing_seconds", &storing}};
     for (const auto& [name, sum] : sums) {
       WEIR_ASSIGN(const double value, in(session.number(name), line));
       if (!(value >= 0 && value <= 1e300))

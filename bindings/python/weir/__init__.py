@@ -322,6 +322,7 @@ class Session:
         self._handle = c_void_p()
         self._under_way = []  # writes, and the arrays that they need
         self._unclosed = []  # files that the program has lost
+        self._total = None  # the summary, after the end
         options = SessionOptions(encode(mode), encode(mapping), compute_per_server, node_size, budget)
         call(library.weir_init_f, comm.py2f(), byref(options), byref(self._handle))
         _sessions.add(self)
@@ -383,13 +384,19 @@ class Session:
 
     @property
     def summary(self):
-        """What the I/O cost so far, as a dict; times are those of the slowest rank."""
+        """LOCAL. What the I/O of this rank cost so far, as a dict. After end(): of all ranks, times are those of the slowest."""
         values = SummaryStruct()
-        call(library.weir_get_summary, self._handle, byref(values))
+        if self._total is not None:
+            values = self._total[0]
+        else:
+            call(library.weir_get_summary, self._handle, byref(values))
         return {name: getattr(values, name) for name, _ in SummaryStruct._fields_}
 
     @property
     def summary_text(self):
+        """LOCAL. The same as a few lines for a person."""
+        if self._total is not None:
+            return self._total[1]
         text = c_char_p()
         call(library.weir_summary_text, self._handle, byref(text))
         return text.value.decode()
@@ -397,9 +404,13 @@ class Session:
     def end(self):
         """Everything is in the files, I/O servers end. Files must be closed before."""
         _sessions.discard(self)
+        if not self._handle:
+            return
+        values, text = SummaryStruct(), c_char_p()
         try:
-            call(library.weir_finalize, byref(self._handle))
+            call(library.weir_finalize_with, byref(self._handle), byref(values), byref(text))
         finally:
+            self._total = (values, text.value.decode())
             self._under_way = []
             while self._unclosed:
                 library.weir_give_up(byref(self._unclosed.pop()))

@@ -42,7 +42,7 @@ class SummaryStruct(ctypes.Structure):
                 ("storing_seconds", ctypes.c_double), ("sending_seconds", ctypes.c_double),
                 ("waiting_seconds", ctypes.c_double), ("closing_seconds", ctypes.c_double),
                 ("peak_memory", ctypes.c_uint64), ("transport_bytes", ctypes.c_uint64),
-                ("transport_seconds", ctypes.c_double)]
+                ("transport_seconds", ctypes.c_double), ("stored_bytes", ctypes.c_uint64)]
 
 
 _pointer, _text, _int = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
@@ -50,7 +50,7 @@ _u64, _i64, _lengths = ctypes.c_uint64, ctypes.c_int64, ctypes.POINTER(ctypes.c_
 _SIGNATURES = {
     "weir_init_f": (_int, _pointer, _pointer),
     "weir_compute_comm_f": (_pointer, _pointer),
-    "weir_finalize": (_pointer,),
+    "weir_finalize_with": (_pointer, _pointer, _pointer),
     "weir_get_summary": (_pointer, _pointer),
     "weir_summary_text": (_pointer, _pointer),
     "weir_allocate": (_pointer, _u64, _pointer, _pointer),
