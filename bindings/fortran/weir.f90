@@ -415,7 +415,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
 
-    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_float64, c_loc(number), 1_c_int64_t), stat, errmsg)
+    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_float64, c_loc(number), 1_c_int64_t), &
+                  stat, errmsg)
   end subroutine
 
   subroutine get_int32(self, variable, name, number, stat, errmsg)
@@ -425,7 +426,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
 
-    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_int32, c_loc(number), 1_c_int64_t), stat, errmsg)
+    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_int32, c_loc(number), 1_c_int64_t), &
+                  stat, errmsg)
   end subroutine
 
   subroutine get_int64(self, variable, name, number, stat, errmsg)
@@ -435,7 +437,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
 
-    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_int64, c_loc(number), 1_c_int64_t), stat, errmsg)
+    call conclude(c_get_numbers(self%handle, c_text(variable), c_text(name), type_int64, c_loc(number), 1_c_int64_t), &
+                  stat, errmsg)
   end subroutine
 
   logical function ticket_test(self) result(done)

@@ -70,7 +70,7 @@ with weir.Session(mode=mode) as io:
         limits = source.attribute("limits", variable="gaps")
         assert limits.dtype == numpy.float64 and limits.tolist() == [1.5, 2.5]
         assert set(source.attributes) == {(None, "title"), ("gaps", "limits")}
-        assert "did you mean 'title'" in raises("not_found", source.attribute, "titel")
+        assert "did you mean 'title'" in raises("not_found", source.attribute, "titl")
 
     # Weir's memory, overwritten without waiting, with all policies.
     for policy in ("automatic", "synchronous", "asynchronous", "throttled"):

@@ -37,8 +37,7 @@ for file in "${files[@]}"; do
   expect 1 "no step 7" "$weir" cat "$file" wave --step 7
   expect 2 'lies outside' "$weir" cat "$file" wave --step 0 --offset 999 --count 5
   expect 1 "did you mean 'wave'" "$weir" cat "$file" wav
-  expect 0 '"count":\[3\].*"offset":\[1\].*"step":2.*"type":"float64"|^"values": \[0\.[0-9]+, 0\.[0-9]+, 0\.[0-9]+\]\}$' \
-    "$weir" cat "$file" wave --step 2 --offset 1 --count 3 --json
+  expect 0 '"type":"float64","step":2,"offset":\[1\],"count":\[3\],' "$weir" cat "$file" wave --step 2 --offset 1 --count 3 --json
   "$weir" cat "$file" wave --step 2 --json | python3 -c 'import json, sys; assert len(json.load(sys.stdin)["values"]) == 1000' ||
     { echo "FAILED: cat --json of $file is no JSON"; failures=$((failures + 1)); }
   size=$("$weir" cat "$file" wave --step 1 --raw | wc -c)
