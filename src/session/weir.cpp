@@ -193,7 +193,9 @@ Ticket File::write_elements(const std::string& name, Type type, const void* data
                                     .elements = elements,
                                     .independent = options.independent,
                                     .reduce = options.reduce});
-  impl_->counted.add(progress, bytes_of_block(type, elements, options));
+  // What was refused may have a type that has no size.
+  if (!progress->refused() && !progress->failed())
+    impl_->counted.add(progress, bytes_of_block(type, elements, options));
   impl_->note(progress);
   return Ticket(std::make_shared<Ticket::State>(Ticket::State{progress, impl_->session, true}));
 }
