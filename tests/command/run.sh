@@ -59,7 +59,9 @@ echo '{"weir_plan": 1, "backend": {"name": "posix", "options": {"alignment": "40
 expect 0 'wrote' env WEIR_PLAN=plan.json "$MPIEXEC" -n 2 "$examples/heat" planned.h5
 expect 0 'planned.h5: posix' "$weir" ls planned.h5
 echo '{"weir_plan": 1, "mode": "servers"}' > plan.json
-expect 0 'wrote|% was hidden' env WEIR_PLAN=plan.json WEIR_SUMMARY=1 "$MPIEXEC" -n 3 "$examples/heat" planned.h5
+# Of all ranks: six writes of 200 x 150 doubles, each by two ranks.
+expect 0 '^weir: 1\.4 MiB in 12 writes to 1 file; writing took' env WEIR_PLAN=plan.json WEIR_SUMMARY=1 "$MPIEXEC" -n 3 "$examples/heat" planned.h5
+expect 0 '[0-9]% was hidden$' env WEIR_PLAN=plan.json WEIR_SUMMARY=1 "$MPIEXEC" -n 3 "$examples/heat" planned.h5
 expect 0 'planned.h5: hdf5' "$weir" ls planned.h5
 expect 1 'rank' env WEIR_PLAN=plan.json "$MPIEXEC" -n 1 "$examples/heat" planned.h5
 echo '{"weir_plan": 1, "mode": "thread"}' > plan.json

@@ -242,10 +242,10 @@ static void fails(void) {
   free(a);
 }
 
-/* Counts how often the library asks for the disk, in this process. */
-static int syncs = 0;
+/* Leaves a note where the library asks for the disk, in any process: with servers it is not this one. */
 __attribute__((visibility("default"))) int fsync(int descriptor) {
-  ++syncs;
+  FILE* note = fopen("asked_for_disk", "w");
+  if (note != NULL) fclose(note);
   return (int)syscall(SYS_fsync, descriptor);
 }
 
@@ -253,11 +253,12 @@ __attribute__((visibility("default"))) int fsync(int descriptor) {
 static void synced(void) {
   double* a = new_array(SIZE);
   MPI_Request request;
+  if (rank == 0) remove("asked_for_disk");
   send_named(a, &request, "synced.dat", 1, SIZE);
   dataWait(&iocompParams, &request, a, "synced.dat");
   stopSend(&iocompParams);
   expect_bytes("synced.dat", 1, all(SIZE));
-  EXPECT(rank != 0 || split || syncs > 0);
+  EXPECT(exists("asked_for_disk"));
   free(a);
 }
 

@@ -1,6 +1,8 @@
 // When data has to be on disk: at the end of a file, after every write, or whenever the system likes.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,12 +13,30 @@
 #include "weir/weir.hpp"
 
 namespace {
-std::atomic<int> syncs = 0;
+
+// Shared by the processes of a job, I/O servers included: they have the same parent.
+const std::string& counter_name() {
+  static const std::string name = "/weir-fsync-test-" + std::to_string(::getppid());
+  return name;
 }
 
-// Counts how often the library asks for the disk, in this process.
+std::atomic<int>& syncs() {
+  static auto* const shared = [] {
+    const int file = ::shm_open(counter_name().c_str(), O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ::ftruncate(file, sizeof(std::atomic<int>)) != 0) std::abort();
+    void* place = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    ::close(file);
+    if (place == MAP_FAILED) std::abort();
+    return static_cast<std::atomic<int>*>(place);  // all zeros is 0
+  }();
+  return *shared;
+}
+
+}  // namespace
+
+// Counts how often the library asks for the disk, in all processes.
 extern "C" int fsync(int descriptor) {
-  ++syncs;
+  ++syncs();
   return static_cast<int>(::syscall(SYS_fsync, descriptor));
 }
 
@@ -26,6 +46,17 @@ namespace {
 class Fsync : public testing::Test {
  protected:
   void TearDown() override { ::unsetenv("WEIR_FSYNC"); }
+  static void TearDownTestSuite() { ::shm_unlink(counter_name().c_str()); }
+
+  // Of all processes since the last call. COLLECTIVE.
+  static int take_syncs() {
+    MPI_Barrier(test::world());
+    int count = syncs();
+    MPI_Barrier(test::world());
+    if (test::world_rank() == 0) syncs() = 0;
+    MPI_Barrier(test::world());
+    return count;
+  }
 
   struct Counts {
     int writing = 0;
@@ -38,7 +69,7 @@ class Fsync : public testing::Test {
     const auto rank = static_cast<std::uint64_t>(test::world_rank());
     std::vector<double> data(1000);
     Counts counts;
-    syncs = 0;
+    take_syncs();
     File out = session.create(path, {.backend = backend, .fsync = asked});
     for (int step = 0; step < 3; ++step) {
       std::fill(data.begin(), data.end(), step);
@@ -49,9 +80,9 @@ class Fsync : public testing::Test {
                  .step = step})
           .wait_stored();
     }
-    counts.writing = syncs.exchange(0);
+    counts.writing = take_syncs();
     out.close();
-    counts.closing = syncs;
+    counts.closing = take_syncs();
     Reader in = session.open(path, {.backend = backend});
     std::vector<double> again(1000);
     for (int step = 0; step < 3; ++step) {

@@ -66,6 +66,17 @@ int after_end(weir::Session& io, const Place& place, const std::vector<double>& 
   return refused == 5 ? 0 : 5;
 }
 
+// Storage takes its time, and the program waits for it: neither needs a core for that.
+void wait_long(weir::Session& io, const Place& place, const std::string& folder) {
+  const std::vector<double> data(mine, 1);
+  std::ofstream(folder + "/client" + std::to_string(place.rank)) << ::getpid() << "\n";
+  weir::File slow = io.create(folder + "/slow.dat", {.backend = "faulty", .options = {{"delay", "4"}}});
+  MPI_Barrier(io.compute());
+  if (place.rank == 0) std::ofstream(folder + "/waiting") << "waiting\n";
+  write(slow, place, data, 0).wait_stored();
+  slow.close();
+}
+
 int run(const std::string& scenario, const std::string& mode, const std::string& folder) {
   int job_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &job_rank);
@@ -90,6 +101,7 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
     MPI_Barrier(io.compute());
     if (place.rank == 0) std::ofstream(folder + "/ready") << "ready\n";
     for (int i = 0; i < 100 && ::access((folder + "/seen").c_str(), F_OK) != 0; ++i) ::usleep(100'000);
+    wait_long(io, place, folder);
   }
   const bool last = place.rank == place.size - 1;
   static std::vector<double> data;  // it must stay until it is written

@@ -12,6 +12,13 @@ complain() {
   printf 'FAILED: %s (%s, %s ranks): %s\n%s\n' "$scenario" "$mode" "$ranks" "$1" "${output:0:3000}"
 }
 
+# ticks NAME: the processor time that each process has used so far, in $folder/NAME.
+ticks() {
+  for note in "$folder"/rank* "$folder"/client*; do
+    awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$(cat "$note")/stat"
+  done > "$folder/$1"
+}
+
 # run SCENARIO fails|succeeds PATTERN clean|any: how it ends, what it says, and whether anything unfinished may be left.
 run() {
   scenario=$1
@@ -31,7 +38,12 @@ run() {
     ( for _ in $(seq 200); do [ -e "$folder/ready" ] && break; sleep 0.1; done
       sleep 0.5
       for note in "$folder"/rank*; do sed -n 's/^RssShmem:[^0-9]*\([0-9]*\) kB$/\1/p' "/proc/$(cat "$note")/status"; done > "$folder/held"
-      touch "$folder/seen" ) &
+      touch "$folder/seen"
+      for _ in $(seq 200); do [ -e "$folder/waiting" ] && break; sleep 0.1; done
+      sleep 0.5
+      ticks before
+      sleep 2
+      ticks after ) &
   fi
   local begin=$SECONDS
   output=$(timeout -k 5 30 "$MPIEXEC" -n "$ranks" "$program" "$scenario" "$mode" "$folder" 2>&1)
@@ -48,6 +60,11 @@ run() {
   if [ "$left" = clean ] && [ -n "$(find "$folder" -name '*.partial.*')" ]; then complain "left: $(ls "$folder")"; fi
   if [ "$scenario" = idle ]; then
     [ -s "$folder/held" ] || complain 'nobody saw a server'
+    # Of a core, in 2 s: a fifth would be 40 ticks; who waits busily uses 200.
+    [ "$(wc -l < "$folder/after")" = "$ranks" ] || complain "not all were seen: $(cat "$folder/after")"
+    while read -r before after; do
+      [ $((after - before)) -lt $((2 * $(getconf CLK_TCK) / 5)) ] || complain "a process that waits used $((after - before)) ticks in 2 s"
+    done < <(paste "$folder/before" "$folder/after")
     while read -r held; do [ "$held" -lt 32768 ] || complain "a server without a file holds $held KiB"; done < "$folder/held"
   fi
   if [ "$scenario" != end-of-scope ] && [ -e "$folder/lost.dat" ]; then complain 'lost.dat has its name'; fi

@@ -36,9 +36,10 @@ TEST(SessionFigures, WrongLinesAreNamed) {
   const std::string good = "{\"stored_bytes\": 1, \"visible_seconds\": 1, \"storing_seconds\": 1}\n";
   EXPECT_THAT(session_figures(good + "{\"stored_bytes\": 1").error().message(), HasSubstr("line 2"));
   EXPECT_THAT(session_figures("[]").error().message(), HasSubstr("line 1"));
-  EXPECT_THAT(
-      session_figures("{\"stored_bytes\": -1, \"visible_seconds\": 1, \"storing_seconds\": 1}").error().message(),
-      HasSubstr("'bytes' is -1"));
+  EXPECT_THAT(session_figures("{\"stored_bytes\": -1, \"visible_seconds\": 1, \"storing_seconds\": 1}")
+                  .error()
+                  .message(),
+              HasSubstr("'stored_bytes' is -1"));
   EXPECT_FALSE(session_figures("{\"stored_bytes\": 1, \"storing_seconds\": 1}"));
 }
 
