@@ -175,17 +175,21 @@ Status InputFile::read(const ReadRequest& request) {
   Status mine = place ? Status() : Status(tl::make_unexpected(place.error()));
   if (alone) mine = transfer(Access::independent, true);
   if (request.independent) return mine;
-  WEIR_ASSIGN(const bool some_are_left,
-              mpi::vote(
-                  comm_, [&] { return fmt::format("{} of '{}'", operation(), path_); }, mine, !alone));
-  if (!some_are_left) return {};
+  const auto some_are_left = mpi::vote(
+      comm_, [&] { return fmt::format("{} of '{}'", operation(), path_); }, mine, !alone);
+  if (!some_are_left) {
+    disagreed_ = disagreed_ || some_are_left.error().code == ErrorCode::disagreement;
+    return tl::make_unexpected(some_are_left.error());
+  }
+  if (!*some_are_left) return {};
   return mpi::agree(comm_, transfer(Access::collective, !alone));
 }
 
 Status InputFile::close() {
   if (!input_) return {};
   const Status closed = [&]() -> Status {
-    WEIR_TRY(mpi::vote_until_joined(comm_, fmt::format("close '{}' after reading", path_), {}));
+    if (disagreed_) return {};
+    WEIR_TRY(mpi::vote(comm_, fmt::format("close '{}' after reading", path_), {}));
     return mpi::agree(comm_, guarded([&] { return input_->close(); }));
   }();
   input_.reset();

@@ -69,6 +69,7 @@ class InputFile {
   std::string path_;
   std::string backend_;
   std::unique_ptr<backends::Input> input_;
+  bool disagreed_ = false;  // ranks made different calls; one may be done with the file and not come to close
   std::vector<Contents> contents_;
   std::map<std::string, backends::VariableId> hidden_;
 };

@@ -537,15 +537,17 @@ TEST_F(Offload, ARankThatReadsLessThanTheOthers) {
   if (size_ == 1) return;
   const Extent shape = {30};
   write_file(path_, shape, 5);
-  EXPECT_THAT(failure_of([&] {
-                Reader in = session_.open(path_);
-                std::vector<double> values(30);
-                if (rank_ != size_ - 1) {
-                  EXPECT_THAT(failure_of([&] { in.read("T", values); }), HasSubstr("differ"));
+  Reader in = session_.open(path_);
+  std::vector<double> values(30);
+  EXPECT_THAT(common_failure([&] {
+                if (rank_ == size_ - 1) {
+                  in.close();
+                } else {
+                  in.read("T", values);
                 }
-                in.close();
               }),
               HasSubstr("differ"));
+  if (rank_ != size_ - 1) in.close();  // nobody is waited for
   expect_file(path_, shape, 5);
 }
 
