@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/no_signals.hpp"
+
 namespace weir::offload {
 
 namespace {
@@ -20,7 +22,7 @@ constexpr auto for_others_to_speak = 5s;
 
 Lookout::Lookout(int server, std::vector<collective::NextNode> watched)
     : server_(server), watched_(std::move(watched)) {
-  if (!watched_.empty()) thread_ = std::thread([this] { look(); });
+  if (!watched_.empty()) thread_ = thread_without_signals([this] { look(); });
 }
 
 Lookout::~Lookout() {

@@ -595,27 +595,5 @@ TEST_F(Offload, TheSummaryCountsWhatIsInFiles) {
   EXPECT_EQ(session_.summary().bytes, before.bytes + data.size() * sizeof(double));
 }
 
-// A disk that is slower than the program: the memory on its way stays within what was allowed.
-TEST_F(Offload, MemoryIsBounded) {
-  const Extent shape = {static_cast<std::uint64_t>(size_) * 40'000};  // 320 kB of each rank
-  const auto data = values_of<double>(shape, mine(shape), 4);
-  File out = session_.create(path_, {.backend = "faulty", .options = {{"delay", "0.01"}}});
-  for (int step = 0; step < 30; ++step) out.write("T", data, at(shape, mine(shape), step));
-  out.close();
-  const std::uint64_t peak = session_.summary().peak_memory;
-  if (mode() == "servers") {
-    EXPECT_GT(peak, 0U);
-    const char* text = std::getenv("WEIR_BUDGET");
-    const std::uint64_t budget =
-        text == nullptr ? 1ULL << 30U : static_cast<std::uint64_t>(*parse_bytes(text));
-    EXPECT_LE(peak, budget + budget / 10);
-  } else {
-    EXPECT_EQ(peak, 0U) << "nothing is copied";
-  }
-  Reader in = session_.open(path_);
-  expect_whole(in, "T", shape, 4, 29);
-  in.close();
-}
-
 }  // namespace
 }  // namespace weir::test
