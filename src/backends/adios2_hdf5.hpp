@@ -28,8 +28,9 @@ class Hdf5Errors {
 
  private:
   std::string first_;
-  int (*saved_function_)(long, void*) = nullptr;
-  void* saved_data_ = nullptr;
+  // Unused in a build without HDF5.
+  [[maybe_unused]] int (*saved_function_)(long, void*) = nullptr;
+  [[maybe_unused]] void* saved_data_ = nullptr;
 };
 
 }  // namespace weir::backends::bp
