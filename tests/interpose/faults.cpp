@@ -514,34 +514,27 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 3) return 2;
-  const struct {
-    const char* name;
-    void (*run)(const std::string&);
-  } cases[] = {{"full", full},
-               {"begun_twice", begun_twice},
-               {"throws", throws},
-               {"threads_full", threads_full},
-               {"threads_wrong_argument", threads_wrong_argument},
-               {"threads_deep_type", threads_deep_type},
-               {"read_only", read_only},
-               {"wrong_hint", wrong_hint},
-               {"useless_hint", useless_hint},
-               {"wrong_environment", wrong_environment},
-               {"wrong_argument", wrong_argument},
-               {"short_read", short_read},
-               {"named_driver", named_driver},
-               {"many_files", many_files},
-               {"left_alone", left_alone},
-               {"odd_view", odd_view},
-               {"waits", waits},
-               {"dies", dies},
-               {"half_dies", half_dies},
-               {"stops", stops},
-               {"half_stops", half_stops}};
-  for (const auto& one : cases)
-    if (std::strcmp(one.name, argv[1]) == 0) one.run(std::string(argv[2]) + "/" + one.name);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) std::printf("as expected\n");
-  std::fflush(stdout);
+  const Case cases[] = {{"full", full},
+                        {"begun_twice", begun_twice},
+                        {"throws", throws},
+                        {"threads_full", threads_full},
+                        {"threads_wrong_argument", threads_wrong_argument},
+                        {"threads_deep_type", threads_deep_type},
+                        {"read_only", read_only},
+                        {"wrong_hint", wrong_hint},
+                        {"useless_hint", useless_hint},
+                        {"wrong_environment", wrong_environment},
+                        {"wrong_argument", wrong_argument},
+                        {"short_read", short_read},
+                        {"named_driver", named_driver},
+                        {"many_files", many_files},
+                        {"left_alone", left_alone},
+                        {"odd_view", odd_view},
+                        {"waits", waits},
+                        {"dies", dies},
+                        {"half_dies", half_dies},
+                        {"stops", stops},
+                        {"half_stops", half_stops}};
+  run_case(cases, argv[1], argv[2]);
   MPI_Finalize();
 }

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
 #include <string>
 
@@ -62,4 +63,24 @@ inline std::string reported(MPI_File file, const char* hint) {
 
 inline bool is_served(MPI_File file) {
   return !reported(file, "weir_collective").empty();
+}
+
+struct Case {
+  const char* name;
+  void (*run)(const std::string&);
+};
+
+// The case of this name, on a file in the folder. One that nobody knows is a failure.
+template <class Cases>
+void run_case(const Cases& cases, const char* name, const std::string& folder) {
+  bool known = false;
+  for (const Case& one : cases) {
+    if (std::strcmp(one.name, name) != 0) continue;
+    known = true;
+    one.run(folder + "/" + one.name);
+  }
+  if (!known) give_up(std::string("no case ") + name);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) std::printf("as expected\n");
+  std::fflush(stdout);
 }

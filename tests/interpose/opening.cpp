@@ -152,16 +152,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 3) return 2;
-  const struct {
-    const char* name;
-    void (*run)(const std::string&);
-  } cases[] = {{"between_groups", between_groups},       {"device", device}, {"aggregators", aggregators},
-               {"wrong_aggregators", wrong_aggregators}, {"in_use", in_use}, {"hints_of_one", hints_of_one},
-               {"without_first", without_first}};
-  for (const auto& one : cases)
-    if (std::strcmp(one.name, argv[1]) == 0) one.run(std::string(argv[2]) + "/" + one.name);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) std::printf("as expected\n");
-  std::fflush(stdout);
+  const Case cases[] = {
+      {"between_groups", between_groups},       {"device", device}, {"aggregators", aggregators},
+      {"wrong_aggregators", wrong_aggregators}, {"in_use", in_use}, {"hints_of_one", hints_of_one},
+      {"without_first", without_first}};
+  run_case(cases, argv[1], argv[2]);
   MPI_Finalize();
 }
