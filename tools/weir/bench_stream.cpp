@@ -8,6 +8,7 @@
 #include "bench_options.hpp"
 #include "bench_report.hpp"
 #include "core/options.hpp"
+#include "platform/hwloc_source.hpp"
 #include "workloads/stream_kernels.hpp"
 
 namespace weir::cli {
@@ -19,8 +20,12 @@ constexpr int default_write_every = 5;
 constexpr int writes_to_compare = 4;
 constexpr int rounds_to_calibrate = 3;
 // A few percent are asked for on machines where a tenth of a second differs from the next by more: what is
-// compared so closely takes turns.
-constexpr int turns_to_compare = 4;
+// compared so closely takes turns, the more of them the shorter they are.
+constexpr std::int64_t most_turns = 4;
+constexpr std::int64_t bytes_of_one_turn = std::int64_t{64} << 20;
+// STREAM is about memory: what fits into a cache measures who else uses that.
+constexpr std::int64_t least_chosen = std::int64_t{16} << 20;
+constexpr std::int64_t most_chosen = std::int64_t{64} << 20;  // so that comparing takes minutes, not hours
 constexpr int most_times_a_write = 100;
 constexpr int paper_write_every = 10;  // of the paper on iocomp, for its Table IV
 constexpr double margin = 1.25;        // both times vary: compute is to be the longer one in all rounds
@@ -34,16 +39,25 @@ struct Rhythm {
   int writes() const { return (loops + write_every - 1) / write_every; }
 };
 
-Result<std::uint64_t> elements_of(const StreamArguments& arguments) {
+std::int64_t size_by_caches() {
+  std::int64_t largest = 0;
+  if (const auto here = node_type_of_this_machine()) {
+    for (const Cache& cache : here->caches)
+      largest =
+          std::max(largest, static_cast<std::int64_t>(std::min<std::uint64_t>(cache.bytes, most_chosen)));
+  }
+  return std::clamp(largest, least_chosen, most_chosen);
+}
+
+Result<std::int64_t> array_bytes_of(const StreamArguments& arguments) {
+  if (arguments.size.empty()) return size_by_caches();
   WEIR_ASSIGN(const std::int64_t bytes, in(parse_bytes(arguments.size), "read --size"));
   constexpr std::int64_t most = std::int64_t{1} << 46;
   if (bytes < 8 || bytes > most) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("--size: an array needs from 8 bytes to {}", format_bytes(most)));
   }
-  const std::uint64_t elements = static_cast<std::uint64_t>(bytes) / sizeof(double);
-  return arguments.settings.strong ? elements
-                                   : elements * static_cast<std::uint64_t>(arguments.settings.compute);
+  return bytes;
 }
 
 // What the user wants between two writes.
@@ -171,10 +185,14 @@ Status check_files(const BenchRun& run, const std::vector<BenchRow>& rows, std::
 
 Status bench_stream(const StreamArguments& arguments) {
   std::vector<std::string> notes;
-  WEIR_ASSIGN(const std::uint64_t elements, elements_of(arguments));
+  WEIR_ASSIGN(const std::int64_t array_bytes, array_bytes_of(arguments));
   WEIR_ASSIGN(const Interval interval, interval_of(arguments));
   WEIR_ASSIGN(const BenchSettings settings, settle(arguments, notes));
   const bool calibrated = interval.calibrated();
+  const std::uint64_t elements = static_cast<std::uint64_t>(array_bytes) / sizeof(double) *
+                                 (settings.strong ? 1U : static_cast<std::uint64_t>(settings.compute));
+  const std::int64_t turns =
+      settings.brief ? 1 : std::clamp<std::int64_t>(bytes_of_one_turn / array_bytes, 1, most_turns);
 
   const Interrupts interrupts;
   WEIR_ASSIGN(const BenchFolder files,
@@ -184,7 +202,7 @@ Status bench_stream(const StreamArguments& arguments) {
   BenchRun run{.workload = "stream",
                .settings = settings,
                .launches = {},
-               .common = {{"elements", elements}, {"turns", settings.brief ? 1 : turns_to_compare}},
+               .common = {{"elements", elements}, {"turns", turns}},
                .files = files.path(),
                .scratch = scratch.path()};
   WEIR_ASSIGN(run.launches, launches_of(settings));
@@ -205,12 +223,10 @@ Status bench_stream(const StreamArguments& arguments) {
     for (BenchRow& row : rows) row.what.parameters = to_json(rhythms.at(row.what.backend));
     WEIR_TRY(check_files(run, rows, elements));
   }
-  notes.insert(notes.begin(),
-               fmt::format("STREAM on {} compute {}: three arrays of {} {}.", settings.compute,
-                           settings.compute == 1 ? "rank" : "ranks",
-                           format_bytes(elements * sizeof(double) /
-                                        (settings.strong ? 1U : static_cast<unsigned>(settings.compute))),
-                           settings.strong ? "shared by all" : "on each"));
+  notes.insert(notes.begin(), fmt::format("STREAM on {} compute {}: three arrays of {} {}.", settings.compute,
+                                          settings.compute == 1 ? "rank" : "ranks",
+                                          format_bytes(static_cast<std::uint64_t>(array_bytes)),
+                                          settings.strong ? "shared by all" : "on each"));
   WEIR_TRY(run_rounds(run, rows));
   return finish({.workload = "stream",
                  .settings = settings,

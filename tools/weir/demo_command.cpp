@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -83,7 +84,7 @@ void print_hints(const std::string& folder) {
 }
 
 // The second half: what an I/O server hides.
-Status show_servers(const std::string& folder, bool keep) {
+Status show_servers(const std::string& folder, std::int64_t array_bytes, bool keep) {
   fmt::print(
       "\nA program that computes and writes by turns (STREAM), first by itself, then with an I/O server on a "
       "core of "
@@ -93,6 +94,7 @@ Status show_servers(const std::string& folder, bool keep) {
   stream.mappings = {"sequential", "consecutive"};
   stream.backends = {"all"};
   stream.arrays = "user";
+  stream.size = std::to_string(array_bytes);
   stream.settings.folder = folder;
   stream.settings.repeats = 3;
   stream.settings.compare = stream.settings.verify = stream.settings.brief = true;
@@ -117,7 +119,7 @@ Status demo(Arguments arguments) {
   if (arguments.settings.keep) words.emplace_back("--keep");
   WEIR_TRY(run_ranks(arguments.settings.ranks, words));
   if (!arguments.settings.json && !arguments.storage_only)
-    WEIR_TRY(show_servers(folder.path(), arguments.settings.keep));
+    WEIR_TRY(show_servers(folder.path(), std::max<std::int64_t>(bytes / 4, 8), arguments.settings.keep));
   if (!arguments.settings.json && arguments.settings.keep) {
     print_hints(folder.path());
   } else if (!arguments.settings.json) {
@@ -136,7 +138,10 @@ void add_demo_command(CLI::App& app, Context& context) {
   command->add_option("-n,--ranks", arguments->settings.ranks, "MPI ranks")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  command->add_option("--size", arguments->size, "Bytes of the array in each step")->capture_default_str();
+  command
+      ->add_option("--size", arguments->size,
+                   "Bytes of the array in each step; STREAM's arrays have a quarter of it")
+      ->capture_default_str();
   command->add_option("--steps", arguments->settings.steps, "Steps written to each file")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
