@@ -28,7 +28,7 @@
 module weir
   use, intrinsic :: iso_c_binding
   use weir_c
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64, error_unit
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64, error_unit
   implicit none
   private
 
@@ -42,7 +42,8 @@ module weir
     WEIR_IO = 4, WEIR_CORRUPT = 5, WEIR_DISAGREEMENT = 6, WEIR_STATE = 7, WEIR_NO_MEMORY = 8
   integer(c_int), parameter, public :: WEIR_AUTOMATIC = 0, WEIR_SYNCHRONOUS = 1, WEIR_ASYNCHRONOUS = 2, WEIR_THROTTLED = 3
 
-  integer(c_int), parameter :: type_int32 = 2, type_int64 = 3, type_float32 = 8, type_float64 = 9
+  integer(c_int), parameter :: type_int8 = 0, type_int16 = 1, type_int32 = 2, type_int64 = 3, type_float32 = 8, &
+    type_float64 = 9, type_complex64 = 11, type_complex128 = 12
   integer(c_int64_t), parameter :: no_step = -huge(0_c_int64_t) - 1
 
   ! How the I/O of a whole program is done; what is left out is as the plan of WEIR_PLAN says.
@@ -112,13 +113,13 @@ module weir
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure, private :: write_real32_1, write_real32_2, write_real32_3, write_real64_1, write_real64_2, write_real64_3, &
-      write_int32_1, write_int32_2, write_int32_3, write_int64_1, write_int64_2, write_int64_3
-    ! write(name, data [, shape, offset, step, ticket, stat, errmsg, reduce]): this rank's part of an array. shape: of the whole
-    ! array (left out: that of data). Without a ticket, the call returns when the data is in the file or has failed.
-    ! reduce: stores less than is written, the same in every write of the array.
-    generic :: write => write_real32_1, write_real32_2, write_real32_3, write_real64_1, write_real64_2, write_real64_3, &
-      write_int32_1, write_int32_2, write_int32_3, write_int64_1, write_int64_2, write_int64_3
+    procedure, private :: write_int8, write_int16, write_int32, write_int64, &
+      write_real32, write_real64, write_complex32, write_complex64
+    ! write(name, data [, shape, offset, step, ticket, stat, errmsg, reduce]): this rank's part of an array, of any rank and
+    ! of integers, reals or complex numbers. shape: of the whole array (left out: that of data). Without a ticket, the call
+    ! returns when the data is in the file or has failed. reduce: stores less than is written, the same in every write.
+    generic :: write => write_int8, write_int16, write_int32, write_int64, &
+      write_real32, write_real64, write_complex32, write_complex64
     procedure :: set_text => file_set_text
     procedure :: close => file_close
     procedure :: close_later => file_close_later
@@ -128,11 +129,11 @@ module weir
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure, private :: read_real32_1, read_real32_2, read_real32_3, read_real64_1, read_real64_2, read_real64_3, &
-      read_int32_1, read_int32_2, read_int32_3, read_int64_1, read_int64_2, read_int64_3
+    procedure, private :: read_int8, read_int16, read_int32, read_int64, &
+      read_real32, read_real64, read_complex32, read_complex64
     ! read(name, data [, offset, step, stat, errmsg]): fills data.
-    generic :: read => read_real32_1, read_real32_2, read_real32_3, read_real64_1, read_real64_2, read_real64_3, &
-      read_int32_1, read_int32_2, read_int32_3, read_int64_1, read_int64_2, read_int64_3
+    generic :: read => read_int8, read_int16, read_int32, read_int64, &
+      read_real32, read_real64, read_complex32, read_complex64
     procedure :: shape_of => reader_shape_of    ! LOCAL
     procedure :: get_text => reader_get_text    ! LOCAL
     procedure, private :: get_real64, get_int32, get_int64
@@ -477,6 +478,24 @@ contains
     call conclude(c_wait_stored(self%handle), stat, errmsg)
   end subroutine
 
+  ! Does its place in memory alone say where its elements are?
+  logical function is_whole(what, contiguous, count, stat, errmsg)
+    character(*), intent(in) :: what
+    logical, intent(in) :: contiguous
+    integer(weir_size), intent(in) :: count(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    is_whole = .false.
+    if (any(count < 0)) then
+      call conclude(WEIR_INVALID_ARGUMENT, stat, errmsg, what//': an array (*) does not know its size; give a section, (1:n)')
+    else if (.not. contiguous) then
+      call conclude(WEIR_INVALID_ARGUMENT, stat, errmsg, what//': the array is a section with gaps; take an array of its own')
+    else
+      is_whole = .true.
+    end if
+  end function
+
   ! All writes: dimensions are turned round into the order of C.
   subroutine put(file, name, type, address, contiguous, count, shape, offset, step, ticket, stat, errmsg, reduce)
     type(c_ptr), intent(in) :: file, address
@@ -525,11 +544,7 @@ contains
       end if
       reduction = c_loc(less)
     end if
-    if (.not. contiguous) then
-      call conclude(WEIR_INVALID_ARGUMENT, stat, errmsg, &
-        'write '//name//': the array is a section with gaps; copy it to an array of its own')
-      return
-    end if
+    if (.not. is_whole('write '//name, contiguous, count, stat, errmsg)) return
     part = count(n:1:-1)
     whole = part
     first = 0
@@ -567,11 +582,7 @@ contains
         return
       end if
     end if
-    if (.not. contiguous) then
-      call conclude(WEIR_INVALID_ARGUMENT, stat, errmsg, &
-        'read '//name//': the array is a section with gaps; read into an array of its own')
-      return
-    end if
+    if (.not. is_whole('read '//name, contiguous, count, stat, errmsg)) return
     part = count(n:1:-1)
     first = 0
     at = no_step
@@ -580,6 +591,6 @@ contains
     call conclude(c_read(reader, c_text(name), type, address, int(n, c_int), first, part, at), stat, errmsg)
   end subroutine
 
-  include 'each_kind.inc'
+  include 'each_type.inc'
 
 end module weir

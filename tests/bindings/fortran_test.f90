@@ -1,10 +1,10 @@
-! The Fortran module: all kinds and ranks, order of dimensions, errors. fortran_test FILE [MODE]
+! The Fortran module: all types, several ranks, order of dimensions, errors. fortran_test FILE [MODE]
 program fortran_test
   use mpi_f08
   use weir
   use weir_f08
   use, intrinsic :: iso_c_binding, only: c_f_pointer
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   implicit none
 
   type(weir_session) :: io, another
@@ -24,6 +24,14 @@ program fortran_test
   real(real64), asynchronous :: a2(3, 4)
   integer(int32), asynchronous :: a3(2, 3, 4)
   integer(int64), asynchronous :: wide(6, 2)
+  complex(real32), asynchronous :: z4(2, 1, 2, 3)
+  complex(real64), asynchronous :: z5(1, 2, 1, 1, 2)
+  integer(int8), asynchronous :: small(7)
+  integer(int16), asynchronous :: short(2, 2)
+  complex(real32) :: y4(2, 1, 2, 3)
+  complex(real64) :: y5(1, 2, 1, 1, 2)
+  integer(int8) :: few(7)
+  integer(int16) :: brief(2, 2)
   real(real32) :: b1(5)
   real(real64) :: b2(3, 4), row(12), least(1, 2), number
   integer(int32) :: b3(2, 3, 4)
@@ -62,6 +70,18 @@ program fortran_test
   call out%write('wide', wide, shape=[6_weir_size, 2_weir_size * ranks], offset=[0_weir_size, 2 * at], ticket=ticket)
   call ticket%wait_stored()
 
+  ! The other types, and more dimensions.
+  z4 = reshape([(cmplx(i, -rank, real32), i=1, 12)], [2, 1, 2, 3])
+  z5 = reshape([(cmplx(rank, i, real64), i=1, 4)], [1, 2, 1, 1, 2])
+  small = int([(10 * rank - i, i=1, 7)], int8)
+  short = int(reshape([(1000 * rank + i, i=1, 4)], [2, 2]), int16)
+  call out%write('z4', z4, shape=[2_weir_size, 1_weir_size, 2_weir_size, 3_weir_size * ranks], &
+                 offset=[0_weir_size, 0_weir_size, 0_weir_size, 3 * at])
+  call out%write('z5', z5, shape=[1_weir_size, 2_weir_size, 1_weir_size, 1_weir_size, 2_weir_size * ranks], &
+                 offset=[0_weir_size, 0_weir_size, 0_weir_size, 0_weir_size, 2 * at])
+  call out%write('small', small, shape=[7_weir_size * ranks], offset=[7 * at])
+  call out%write('short', short, shape=[2_weir_size, 2_weir_size * ranks], offset=[0_weir_size, 2 * at])
+
   ! Weir's memory, overwritten without waiting.
   call io%allocate(memory, 8_weir_size * 3 * 4)
   call c_f_pointer(memory%address(), field, [3, 4])
@@ -80,6 +100,8 @@ program fortran_test
   ! Errors are values when asked for.
   call out%write('a2', a2(1:3:2, :), stat=status, errmsg=message)
   if (status /= WEIR_INVALID_ARGUMENT .or. index(message, 'gaps') == 0) error stop 'a section with gaps was taken'
+  call out%write('scalar', 1.0_real64, stat=status, errmsg=message)
+  if (status /= WEIR_INVALID_ARGUMENT .or. index(message, 'scalar') == 0) error stop 'a scalar was taken'
   call out%write('a2', a2, shape=[3_weir_size], stat=status)
   if (status /= WEIR_INVALID_ARGUMENT) error stop 'a shape of another rank was taken'
   call out%write('none', a1, offset=[77_weir_size], stat=status, errmsg=message)
@@ -104,6 +126,12 @@ program fortran_test
   call in%read('a2', b2, offset=[0_weir_size, 4 * at])
   call in%read('a3', b3, offset=[0_weir_size, 0_weir_size, 4 * at], step=7)
   call in%read('wide', c2, offset=[0_weir_size, 2 * at])
+  call in%read('z4', y4, offset=[0_weir_size, 0_weir_size, 0_weir_size, 3 * at])
+  call in%read('z5', y5, offset=[0_weir_size, 0_weir_size, 0_weir_size, 0_weir_size, 2 * at])
+  call in%read('small', few, offset=[7 * at])
+  call in%read('short', brief, offset=[0_weir_size, 2 * at])
+  if (any(y4 /= z4) .or. any(y5 /= z5)) error stop 'complex numbers came back differently'
+  if (any(few /= small) .or. any(brief /= short)) error stop 'small integers came back differently'
   if (any(b1 /= a1)) error stop 'a1 came back differently'
   if (any(b2 /= a2)) error stop 'a2 came back differently'
   if (any(b3 /= a3)) error stop 'a3 came back differently'

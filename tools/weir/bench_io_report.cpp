@@ -79,6 +79,16 @@ void print_mappings(const IoRun& run) {
   fmt::print("{}", table.text());
 }
 
+// A transfer of a few milliseconds is over before the system has spread ranks over their cores evenly.
+void warn_of_short_transfers(const IoRun& run) {
+  constexpr double short_transfer = 0.01;  // seconds
+  double shortest = short_transfer;
+  for (const IoRow& row : run.rows)
+    shortest = std::min(shortest, median(spreads_of(row), "transfer_seconds").value_or(shortest));
+  if (shortest < short_transfer)
+    fmt::print("\nThe shortest of these transfers took {:.1f} ms: larger sizes tell more.\n", shortest * 1e3);
+}
+
 void print_configs(const IoRun& run) {
   using Align = Table::Align;
   Table table(
@@ -94,6 +104,7 @@ void print_configs(const IoRun& run) {
                cluster ? fmt::format("{:.2f}", row.model_bytes() / 1e6) : "-", verdict(run, row)});
   }
   fmt::print("{}", table.text());
+  warn_of_short_transfers(run);
 }
 
 Json or_null(std::optional<double> number) {
