@@ -123,9 +123,8 @@ std::uint32_t suitable_count(const Nodes& nodes, std::uint32_t targets) {
   const std::uint32_t count = nodes.count == 1 ? std::min(nodes.ranks(), most_of_one_node) : nodes.count;
   if (targets <= 1) return count;
   if (count >= targets) return count - count % targets;
-  std::uint32_t divisor = count;
-  while (targets % divisor != 0) --divisor;
-  return divisor;
+  const std::uint32_t most_targets = (targets + count - 1) / count;  // of one aggregator
+  return (targets + most_targets - 1) / most_targets;
 }
 
 }  // namespace weir::aggregation

@@ -43,8 +43,8 @@ Layout striping_aware(const Layout& layout, const Nodes& nodes, std::uint32_t ta
 // Every rank exists and none is there twice; at least one.
 Status check(const Layout& layout, const Nodes& nodes);
 
-// How many aggregators suit: one per node, brought to a multiple or a divisor of the number of targets where
-// that is known and there are ranks enough, so that every target has equally many.
+// How many aggregators suit: one per node. Where the number of targets is known: a multiple of that, so that
+// every target has equally many, or as few as need not serve more targets each than one per node would.
 std::uint32_t suitable_count(const Nodes& nodes, std::uint32_t targets);
 
 }  // namespace weir::aggregation

@@ -356,6 +356,10 @@ TEST(Decide, NumberOfAggregatorsSuitsTheTargets) {
   EXPECT_EQ(suitable_count(Nodes::regular(4, 4), 1), 4U);
   EXPECT_EQ(suitable_count(Nodes::regular(5, 4), 12), 4U);
   EXPECT_EQ(suitable_count(Nodes::regular(100, 4), 12), 96U);
+  EXPECT_EQ(suitable_count(Nodes::regular(4, 4), 5), 3U) << "two, two and one";
+  EXPECT_EQ(suitable_count(Nodes::regular(4, 4), 7), 4U);
+  EXPECT_EQ(suitable_count(Nodes::regular(4, 4), 13), 4U);
+  EXPECT_EQ(suitable_count(Nodes::regular(1, 4), 7), 2U);
   EXPECT_EQ(suitable_count(Nodes::regular(1, 3), 1), 2U);
   EXPECT_EQ(suitable_count(Nodes::regular(1, 1), 1), 1U);
 }
