@@ -13,7 +13,7 @@ void add_stream(CLI::App& bench, Context& context) {
   auto arguments = std::make_shared<StreamArguments>();
   command->add_option("--size", arguments->size,
                       "Bytes of each of the three arrays on each rank (default: as many as the last cache, "
-                      "but 16MiB to 64MiB)");
+                      "but 16MiB to 32MiB)");
   command
       ->add_option("--loops", arguments->loops,
                    "Loops over the four kernels (default: 20; with --compare: for 4 writes)")

@@ -22,10 +22,10 @@ constexpr int rounds_to_calibrate = 3;
 // A few percent are asked for on machines where a tenth of a second differs from the next by more: what is
 // compared so closely takes turns, the more of them the shorter they are.
 constexpr std::int64_t most_turns = 4;
-constexpr std::int64_t bytes_of_one_turn = std::int64_t{64} << 20;
+constexpr std::int64_t bytes_of_one_turn = std::int64_t{32} << 20;
 // STREAM is about memory: what fits into a cache measures who else uses that.
 constexpr std::int64_t least_chosen = std::int64_t{16} << 20;
-constexpr std::int64_t most_chosen = std::int64_t{64} << 20;  // so that comparing takes minutes, not hours
+constexpr std::int64_t most_chosen = std::int64_t{32} << 20;  // more would take long, and fill the page cache
 constexpr int most_times_a_write = 100;
 constexpr int paper_write_every = 10;  // of the paper on iocomp, for its Table IV
 constexpr double margin = 1.25;        // both times vary: compute is to be the longer one in all rounds
