@@ -40,7 +40,7 @@ extern "C" __attribute__((visibility("default"))) ssize_t fgetxattr(int fd, cons
                                                                     size_t size) noexcept {
   if (!pretended.lustre || std::strcmp(name, "lustre.lov") != 0)
     return ::syscall(SYS_fgetxattr, fd, name, value, size);
-  if (size >= pretended.attribute.size())
+  if (!pretended.attribute.empty() && size >= pretended.attribute.size())
     std::memcpy(value, pretended.attribute.data(), pretended.attribute.size());
   return static_cast<ssize_t>(pretended.attribute.size());
 }
