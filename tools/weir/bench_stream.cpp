@@ -22,10 +22,7 @@ constexpr int rounds_to_calibrate = 3;
 // A few percent are asked for on machines where a tenth of a second differs from the next by more: what is
 // compared so closely takes turns, the more of them the shorter they are.
 constexpr std::int64_t most_turns = 4;
-constexpr std::int64_t bytes_of_one_turn = std::int64_t{32} << 20;
-// STREAM is about memory: what fits into a cache measures who else uses that.
-constexpr std::int64_t least_chosen = std::int64_t{16} << 20;
-constexpr std::int64_t most_chosen = std::int64_t{32} << 20;  // more would take long, and fill the page cache
+constexpr std::int64_t bytes_of_one_turn = std::int64_t{64} << 20;
 constexpr int most_times_a_write = 100;
 constexpr int paper_write_every = 10;  // of the paper on iocomp, for its Table IV
 constexpr double margin = 1.25;        // both times vary: compute is to be the longer one in all rounds
@@ -39,18 +36,7 @@ struct Rhythm {
   int writes() const { return (loops + write_every - 1) / write_every; }
 };
 
-std::int64_t size_by_caches() {
-  std::int64_t largest = 0;
-  if (const auto here = node_type_of_this_machine()) {
-    for (const Cache& cache : here->caches)
-      largest =
-          std::max(largest, static_cast<std::int64_t>(std::min<std::uint64_t>(cache.bytes, most_chosen)));
-  }
-  return std::clamp(largest, least_chosen, most_chosen);
-}
-
 Result<std::int64_t> array_bytes_of(const StreamArguments& arguments) {
-  if (arguments.size.empty()) return size_by_caches();
   WEIR_ASSIGN(const std::int64_t bytes, in(parse_bytes(arguments.size), "read --size"));
   constexpr std::int64_t most = std::int64_t{1} << 46;
   if (bytes < 8 || bytes > most) {
@@ -58,6 +44,19 @@ Result<std::int64_t> array_bytes_of(const StreamArguments& arguments) {
                 fmt::format("--size: an array needs from 8 bytes to {}", format_bytes(most)));
   }
   return bytes;
+}
+
+// STREAM is about memory: what fits into a cache measures who else uses that.
+void warn_of_caches(std::int64_t array_bytes, std::vector<std::string>& notes) {
+  std::uint64_t largest = 0;
+  if (const auto here = node_type_of_this_machine()) {
+    for (const Cache& cache : here->caches) largest = std::max(largest, cache.bytes);
+  }
+  if (largest / 3 < static_cast<std::uint64_t>(array_bytes)) return;
+  notes.push_back(fmt::format(
+      "The last cache, {}, has room for the arrays: compute also depends on what else is in it. A "
+      "larger --size tells more, and takes longer.",
+      format_bytes(largest)));
 }
 
 // What the user wants between two writes.
@@ -227,6 +226,7 @@ Status bench_stream(const StreamArguments& arguments) {
                                           settings.compute == 1 ? "rank" : "ranks",
                                           format_bytes(static_cast<std::uint64_t>(array_bytes)),
                                           settings.strong ? "shared by all" : "on each"));
+  if (settings.compare && !settings.brief) warn_of_caches(array_bytes, notes);
   WEIR_TRY(run_rounds(run, rows));
   return finish({.workload = "stream",
                  .settings = settings,
