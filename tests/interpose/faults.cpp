@@ -42,7 +42,7 @@ void limit_file_size(rlim_t bytes) {
 }
 
 void full(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_File_create_errhandler(count_errors, &handler);
   MPI_File_set_errhandler(file, handler);
@@ -70,7 +70,7 @@ void full(const std::string& path) {
 
 // A file has one split call at a time.
 void begun_twice(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   const char data[] = "abcdefg", other[] = "nothing";
   MPI_Status status;
   for (int i = 0; i < 2; ++i) {
@@ -98,7 +98,7 @@ void throw_it(MPI_File*, int* code, ...) {
 
 // An error handler may throw: the program goes on.
 void throws(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_File_create_errhandler(throw_it, &handler);
   MPI_File_set_errhandler(file, handler);
@@ -128,7 +128,7 @@ int start_blocks(MPI_File file, const std::vector<char>& data, int count, MPI_Re
 // A program hears of it by the file's error handler, which does not end the job, or by MPI_Wait where it
 // wants to.
 void threads_full(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_File_create_errhandler(count_errors, &handler);
   MPI_File_set_errhandler(file, handler);
@@ -153,7 +153,7 @@ void threads_full(const std::string& path) {
 
 // Told by the call itself; other ranks, which passed nothing wrong, hear of it when they wait.
 void threads_wrong_argument(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   const std::vector<char> data(block, 'x');
   MPI_Request request = MPI_REQUEST_NULL;
   expect(start_blocks(file, data, -1, &request), {MPI_ERR_COUNT}, "-1");
@@ -180,7 +180,7 @@ void threads_deep_type(const std::string& path) {
     type = deeper;
   }
   MPI_Type_commit(&type);
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   const int sent[5] = {rank + 1, -1, rank + 2, -1, rank + 3};
   int got[5] = {-2, -2, -2, -2, -2}, whole[3] = {};
   MPI_Request request = MPI_REQUEST_NULL;
@@ -198,10 +198,10 @@ void threads_deep_type(const std::string& path) {
 }
 
 void read_only(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
   MPI_File_close(&file);
-  file = open(path, MPI_MODE_RDONLY);
+  file = open_shared(path, MPI_MODE_RDONLY);
   expect(write_blocks(file), {MPI_ERR_READ_ONLY, MPI_ERR_ACCESS}, "");
   MPI_File_close(&file);
 }
@@ -216,7 +216,7 @@ void wrong_hint(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0) give_up("the file was made");
   MPI_Info_delete(info, "weir_req");
   MPI_Info_set(info, "cb_nodes", "1");
-  file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
+  file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
   if (reported(file, "cb_nodes") != "1") give_up("cb_nodes is not reported");
   if (!is_served(file)) give_up("weir_collective is not reported");
   MPI_Info_free(&info);
@@ -233,7 +233,7 @@ void useless_hint(const std::string& path) {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, key, value);
-    MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
+    MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info);
     if (!is_served(file)) give_up(std::string(key) + ": not served");
     if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
     MPI_File_close(&file);
@@ -249,7 +249,7 @@ void wrong_environment(const std::string& path) {
 
 // One rank passes nonsense: without the service the others would wait for ever.
 void wrong_argument(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   const bool wrong = rank == ranks - 1;
   char data[16] = "";
   const auto write = [&](MPI_Offset offset, int count, MPI_Datatype type) {
@@ -263,7 +263,7 @@ void wrong_argument(const std::string& path) {
 
 // Behind the end of the file there is nothing to read; the status says how much there was.
 void short_read(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
   MPI_File_sync(file);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -295,7 +295,7 @@ void many_files(const std::string& path) {
   std::vector<MPI_File> files;
   const std::size_t before = open_descriptors();
   for (std::size_t i = 0; i < count; ++i) {
-    files.push_back(open(path + std::to_string(i), MPI_MODE_CREATE | MPI_MODE_RDWR));
+    files.push_back(open_shared(path + std::to_string(i), MPI_MODE_CREATE | MPI_MODE_RDWR));
     if (!is_served(files.back())) give_up("not served");
     // Small pieces, so that memory is shared.
     char data[8] = "";
@@ -319,7 +319,7 @@ void named_driver(const std::string& path) {
       if (::pwrite(other.get(), "as it was", 9, 0) != 9) give_up("the other file cannot be made");
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_File file = open(whole, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_File file = open_shared(whole, MPI_MODE_CREATE | MPI_MODE_RDWR);
     if (is_served(file) == (both && ::access(whole.c_str(), F_OK) == 0)) give_up(name + ": served, or not");
     if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
     MPI_File_close(&file);
@@ -335,7 +335,7 @@ void named_driver(const std::string& path) {
 
 // Atomic mode and other representations are the MPI library's, and what both write is one file.
 void left_alone(const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_File_set_atomicity(file, 1);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
   MPI_File_set_atomicity(file, 0);
@@ -360,7 +360,7 @@ void odd_view(const std::string& path) {
   for (MPI_Datatype type : {shifted, padded}) {
     // ROMIO of Open MPI 4 ends the job.
     if (type == padded && std::getenv("OMPI_MCA_io") != nullptr) continue;
-    MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_size(file, 4096);
     MPI_Type_commit(&type);
     MPI_File_set_view(file, type == shifted ? 0 : 400 * rank, MPI_INT, type, "native", MPI_INFO_NULL);
@@ -469,7 +469,7 @@ void waits(const std::string& path) {
 }
 
 void dies_from(int first, const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
   if (rank >= first) ::raise(SIGKILL);
   write_blocks(file);
@@ -486,7 +486,7 @@ void half_dies(const std::string& path) {
 
 // Ranks that are on the way to the call get no time limit; one that is stopped does.
 void stops_from(int first, const std::string& path) {
-  MPI_File file = open(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File file = open_shared(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (const int code = write_blocks(file); code != MPI_SUCCESS) give_up(words_of(code));
   if (rank >= first) {
     ::sleep(2);  // while it lives, it answers the others, or they would never miss it

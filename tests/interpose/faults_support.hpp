@@ -42,8 +42,8 @@ inline void expect(int code, std::initializer_list<int> classes, const std::stri
 #endif
 }
 
-inline MPI_File open(const std::string& path, int mode, MPI_Info info = MPI_INFO_NULL,
-                     MPI_Comm comm = MPI_COMM_WORLD) {
+inline MPI_File open_shared(const std::string& path, int mode, MPI_Info info = MPI_INFO_NULL,
+                            MPI_Comm comm = MPI_COMM_WORLD) {
   MPI_File file = MPI_FILE_NULL;
   const int code = MPI_File_open(comm, path.c_str(), mode, info, &file);
   if (code != MPI_SUCCESS) give_up("open " + path + ": " + words_of(code));

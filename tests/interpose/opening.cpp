@@ -51,7 +51,7 @@ void between_groups(const std::string& path) {
 
 // It has no size to go by.
 void device(const std::string&) {
-  MPI_File file = open("/dev/zero", MPI_MODE_RDONLY);
+  MPI_File file = open_shared("/dev/zero", MPI_MODE_RDONLY);
   char data[64];
   std::memset(data, 'x', sizeof data);
   MPI_Status status;
@@ -71,11 +71,11 @@ void aggregators(const std::string& path) {
     MPI_Info_free(&info);
   }
   MPI_Info info = info_of({{"weir_aggregators", "1"}});
-  MPI_File file = open(path, anew, info);
+  MPI_File file = open_shared(path, anew, info);
   expect_hint(file, {"weir_aggregators", "1"});
   MPI_File_close(&file);
   MPI_Barrier(MPI_COMM_WORLD);
-  file = open(path, anew, info, MPI_COMM_SELF);
+  file = open_shared(path, anew, info, MPI_COMM_SELF);
   if (!is_served(file)) give_up("a file of one rank is not served");
   expect_hint(file, {"weir_aggregators", rank == 1 ? "1" : ""});
   const char data = static_cast<char>('a' + rank);
@@ -92,7 +92,7 @@ void wrong_aggregators(const std::string& path) {
 
 // What the environment says, as faults.sh sets it, and what was said too late.
 void in_use(const std::string& path) {
-  MPI_File file = open(path, anew);
+  MPI_File file = open_shared(path, anew);
   const auto look = [&] {
     for (const Hint& hint :
          {Hint{"weir_req", "4"}, Hint{"cb_nodes", "1"}, Hint{"weir_agg", "1"}, Hint{"weir_rr", "0"},
@@ -122,7 +122,7 @@ void hints_of_one(const std::string& path) {
       MPI_Info_set(info, hint.first, hint.second);
   }
   for (int i = 0; i < 2; ++i) {  // said once
-    MPI_File file = open(path, anew, info);
+    MPI_File file = open_shared(path, anew, info);
     expect_hint(file, {"cb_nodes", "1"});
     expect_hint(file, {"cb_buffer_size", "131072"});
     expect_hint(file, {"striping_unit", "65536"});
@@ -136,7 +136,7 @@ void without_first(const std::string& path) {
   MPI_Comm rest = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &rest);
   if (rank == 0) return;
-  MPI_File file = open(path, anew, MPI_INFO_NULL, rest);
+  MPI_File file = open_shared(path, anew, MPI_INFO_NULL, rest);
   const char data[8] = "";
   if (const int code = MPI_File_write_at_all(file, 8 * (rank - 1), data, 8, MPI_CHAR, MPI_STATUS_IGNORE);
       code != MPI_SUCCESS)
