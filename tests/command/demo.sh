@@ -9,7 +9,7 @@ enter_empty_folder
 # Both halves, over the same backends, with what they leave for the user to look at.
 "$weir" demo -n 2 --size 1MiB --steps 1 --keep >demo.txt 2>&1 </dev/null || { failed 'weir demo --keep'; cat demo.txt; exit 1; }
 stored=$(sed -nE 's/^([a-z0-9-]+) +demo[^ ]* +[0-9]+ +[0-9]+ +yes.*/\1/p' demo.txt | sort)
-hidden=$(sed -nE 's/^([a-z0-9-]+) +the program saw [0-9]+% of its I\/O time, and was done in [0-9.]+ of the time; the file is right$/\1/p' demo.txt | sort)
+hidden=$(sed -nE 's/^([a-z0-9-]+) +the program saw +[0-9]+% of its I\/O time, and was done in [0-9.]+ of the time; the file is right$/\1/p' demo.txt | sort)
 if [ -z "$stored" ] || [ "$stored" != "$hidden" ]; then
   failed "the halves have other backends: '${stored//$'\n'/ }' and '${hidden//$'\n'/ }'"
   cat demo.txt
