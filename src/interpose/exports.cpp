@@ -161,6 +161,7 @@ inline int carry_on(Function* function, MPI_File file, Arguments... arguments) {
 
 WEIR_CONTROL(File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file),
              (comm, name, mode, info, file), file_open(comm, name, mode, info, file, next))
+WEIR_CONTROL(File_get_amode, (MPI_File file, int* mode), (file, mode), get_amode(file, mode, next))
 WEIR_CONTROL(File_close, (MPI_File * file), (file), file_close(file, next))
 WEIR_CONTROL(File_set_view,
              (MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -173,4 +174,7 @@ WEIR_CONTROL(File_set_atomicity, (MPI_File file, int flag), (file, flag), set_at
 WEIR_CONTROL(File_set_info, (MPI_File file, MPI_Info info), (file, info), set_info(file, info, next))
 WEIR_CONTROL(File_get_info, (MPI_File file, MPI_Info* info), (file, info), get_info(file, info, next))
 WEIR_CONTROL(Type_free, (MPI_Datatype * type), (type), type_free(next))
+WEIR_CONTROL(Init, (int* argc, char*** argv), (argc, argv), init(argc, argv, next))
+WEIR_CONTROL(Init_thread, (int* argc, char*** argv, int required, int* provided),
+             (argc, argv, required, provided), init_thread(required, next))
 WEIR_CONTROL(Finalize, (), (), finalize(next))

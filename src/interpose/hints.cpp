@@ -90,12 +90,22 @@ Result<aggregation::Settings> settings_of(const Hints& hints, const aggregation:
   return aggregation::read_settings(hint, variable, base);
 }
 
-Result<bool> collective_wanted() {
-  const std::optional<std::string> value = variable("WEIR_COLLECTIVE");
+namespace {
+
+Result<bool> is_on(const char* name) {
+  const std::optional<std::string> value = variable(name);
   if (!value || *value == "off" || *value == "0" || *value == "no") return false;
   if (*value == "on" || *value == "1" || *value == "yes") return true;
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("WEIR_COLLECTIVE is '{}'; it can be on or off", *value));
+  return fail(ErrorCode::invalid_argument, fmt::format("{} is '{}'; it can be on or off", name, *value));
+}
+
+}  // namespace
+
+Result<bool> collective_wanted() {
+  return is_on("WEIR_COLLECTIVE");
+}
+Result<bool> nonblocking_wanted() {
+  return is_on("WEIR_NONBLOCKING");
 }
 
 void report_hints(MPI_Info info, const Hints& used, const aggregation::Settings& settings) {

@@ -43,6 +43,8 @@ Result<aggregation::Settings> settings_of(const Hints& hints, const aggregation:
 
 // WEIR_COLLECTIVE: on, off or nothing.
 Result<bool> collective_wanted();
+// WEIR_NONBLOCKING, likewise: whether non-blocking calls are to be served in programs without threads, too.
+Result<bool> nonblocking_wanted();
 
 // Adds what is in use to what the MPI library reports: each setting, and the whole as `weir_collective`.
 void report_hints(MPI_Info info, const Hints& used, const aggregation::Settings& settings);

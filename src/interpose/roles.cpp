@@ -32,6 +32,7 @@ struct Roles {
   Status so_far;                       // why the recorder watches no longer
   std::unique_ptr<Service> service;    // null: collective calls are the MPI library's
   bool summary = false;                // WEIR_SUMMARY: where the time of collective calls went
+  bool threads = false;                // WEIR_NONBLOCKING: MPI is started with MPI_THREAD_MULTIPLE
 };
 
 // Never destroyed: a program may call MPI after its destructors have run.
@@ -128,7 +129,12 @@ __attribute__((constructor)) void start() {
     ::_exit(1);
   }
   if (records) start_recording(path);
-  if (!serves || *serves) start_serving(serves ? Status() : Status(tl::make_unexpected(serves.error())));
+  if (!serves || *serves) {
+    const Result<bool> threads = nonblocking_wanted();
+    start_serving(!serves    ? Status(tl::make_unexpected(serves.error()))
+                  : !threads ? Status(tl::make_unexpected(threads.error()))
+                             : Status());
+  }
 }
 
 Roles& make_roles() {
@@ -151,6 +157,7 @@ void start_serving(const Status& environment) {
   serving = roles->service.get();
   only_watcher = nullptr;
   roles->summary = is_set("WEIR_SUMMARY");
+  roles->threads = nonblocking_wanted().value_or(false);
   active = true;
 }
 
@@ -173,7 +180,7 @@ void failed_after_all(MPI_File file) {
   observe([&](Recorder& recorder) { recorder.take_back(file); });
 }
 
-int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info& info, MPI_File* file, const Next& next) {
+int file_open(MPI_Comm comm, const char* name, int& mode, MPI_Info& info, MPI_File* file, const Next& next) {
   const Inside now;
   if (name == nullptr || is_between_groups(comm)) return next();
   std::optional<Service::Opening> opening;
@@ -185,17 +192,24 @@ int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info& info, MPI_Fil
     }
     opening = std::move(*prepared);
     if (opening->info != MPI_INFO_NULL) info = opening->info;
+    mode = opening->mode;
   }
   MPI_Comm watched = MPI_COMM_NULL;
   observe([&](Recorder& recorder) { watched = recorder.opening(comm); });
   const int code = next();
   if (opening) {
     if (opening->info != MPI_INFO_NULL) PMPI_Info_free(&opening->info);
-    serve([&](Service& service) {
-      service.opened(std::move(*opening), *file, name, mode, code == MPI_SUCCESS);
-    });
+    serve([&](Service& service) { service.opened(std::move(*opening), *file, name, code == MPI_SUCCESS); });
   }
   observe([&](Recorder& recorder) { recorder.opened(watched, *file, name, mode, code == MPI_SUCCESS); });
+  return code;
+}
+
+int get_amode(MPI_File file, int* mode, const Next& next) {
+  const Inside now;
+  const int code = next();
+  if (roles->service && code == MPI_SUCCESS)
+    serve([&](Service& service) { *mode |= service.further_mode(file); });
   return code;
 }
 
@@ -254,6 +268,19 @@ int get_info(MPI_File file, MPI_Info* info, const Next& next) {
 int type_free(const Next& next) {
   const Inside now;
   observe([](Recorder& recorder) { recorder.freeing_type(); });
+  return next();
+}
+
+// Non-blocking calls need a thread that uses MPI beside the program.
+int init(int* argc, char*** argv, const Next& next) {
+  if (!roles->threads) return next();
+  int provided = MPI_THREAD_SINGLE;
+  return find_next_as<decltype(&PMPI_Init_thread)>("MPI_Init_thread")(argc, argv, MPI_THREAD_MULTIPLE,
+                                                                      &provided);
+}
+
+int init_thread(int& required, const Next& next) {
+  if (roles->threads) required = MPI_THREAD_MULTIPLE;
   return next();
 }
 

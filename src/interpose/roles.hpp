@@ -48,8 +48,9 @@ int transfer(const Call& call, const Next& next);
 // A call by the individual pointer of this file, which only_watcher had noted before it was carried out,
 // failed.
 void failed_after_all(MPI_File file);
-// `info` is the one that `next` passes on: it may become another.
-int file_open(MPI_Comm comm, const char* name, int mode, MPI_Info& info, MPI_File* file, const Next& next);
+// `mode` and `info` are those that `next` passes on: they may become others.
+int file_open(MPI_Comm comm, const char* name, int& mode, MPI_Info& info, MPI_File* file, const Next& next);
+int get_amode(MPI_File file, int* mode, const Next& next);
 int file_close(MPI_File* file, const Next& next);
 int set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
              const char* representation, MPI_Info info, const Next& next);
@@ -58,6 +59,8 @@ int set_atomicity(MPI_File file, int flag, const Next& next);
 int set_info(MPI_File file, MPI_Info info, const Next& next);
 int get_info(MPI_File file, MPI_Info* info, const Next& next);
 int type_free(const Next& next);
+int init(int* argc, char*** argv, const Next& next);
+int init_thread(int& required, const Next& next);  // `required` is passed on by `next`
 int finalize(const Next& next);
 
 }  // namespace weir::interpose

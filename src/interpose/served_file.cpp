@@ -227,13 +227,8 @@ std::optional<int> ServedFile::transfer(const Call& call) {
   return code;
 }
 
-// A call that must return at once: other ranks may make theirs much later. Another thread waits for them, if
-// MPI allows it one.
-std::optional<int> ServedFile::start(const Call& call) {
-  int threads = MPI_THREAD_SINGLE;
-  PMPI_Query_thread(&threads);
-  if (threads < MPI_THREAD_MULTIPLE)
-    return std::nullopt;  // the same on all ranks, as far as programs are sane
+// By another thread, which waits for the other ranks.
+int ServedFile::start(const Call& call) {
   const Place place = place_of(call);
   struct Job {
     collective::Request request;

@@ -35,7 +35,7 @@ class ServedFile {
   void set_atomic(bool atomic) { atomic_ = atomic; }
 
   // The code for the program, whose error handler has not heard of it yet; nothing if the MPI library has to
-  // do it. COLLECTIVE.
+  // do it. COLLECTIVE. REQUIRES: MPI_THREAD_MULTIPLE, where the call is to return at once.
   std::optional<int> transfer(const Call& call);
 
   void finish();  // waits for the calls that another thread carries out
@@ -63,7 +63,7 @@ class ServedFile {
   Place place_of(const Call& call);
   void move_pointer(const Call& call, const Place& place);
   collective::Outcome carry_out(Direction direction, const collective::Request& request, const Status& mine);
-  std::optional<int> start(const Call& call);
+  int start(const Call& call);
 
   MPI_File handle_ = MPI_FILE_NULL;
   int mode_ = 0;

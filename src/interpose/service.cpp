@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -26,15 +27,26 @@ struct Service::OpenFile {
   MPI_File handle = MPI_FILE_NULL;
   std::unique_ptr<ServedFile> served;    // null: left to the MPI library
   std::unique_ptr<PassedWrites> writes;  // null: it has none that anybody must be kept away from
+  int further_mode = 0;
 };
+
+namespace {
+
+// Of this rank; files are counted by their rank 0.
+struct Tally {
+  std::uint64_t served = 0;      // files
+  std::uint64_t passed = 0;      // files left to the MPI library
+  std::uint64_t unthreaded = 0;  // non-blocking calls left to it for want of threads
+};
+
+}  // namespace
 
 struct Service::State {
   Status environment;
   std::mutex mutex;  // of the list, not of the files in it
   std::vector<OpenFile> files;
-  Accounting closed;         // of files that are closed
-  std::uint64_t served = 0;  // files whose rank 0 is this one
-  std::uint64_t passed = 0;  // the same of those left to the MPI library
+  Accounting closed;  // of files that are closed
+  Tally tally;
   std::set<std::string> said;
   std::set<std::string> without_effect;  // settings of closed files, in words
 
@@ -88,7 +100,8 @@ std::string text_of(const Hints& hints) {
 }  // namespace
 
 Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const char* name, int mode) {
-  Opening opening{.comm = mpi::Comm::duplicate(comm), .hints = read_hints(info)};
+  Opening opening{
+      .comm = mpi::Comm::duplicate(comm), .hints = read_hints(info), .settings = {}, .mode = mode};
   const std::vector<std::string> differing = take_advice_of_first(opening.comm, opening.hints);
   const Hints advice = opening.hints;
   const std::vector<std::string> useless = drop_useless(opening.hints);
@@ -109,10 +122,14 @@ Result<Service::Opening> Service::prepare(MPI_Comm comm, MPI_Info info, const ch
   if (!differing.empty()) opening.info = with_advice(info, advice);
   // What goes wrong here goes wrong again in MPI_File_open, which has the words for it. Which file a name
   // with a colon stands for is only known once it is open.
-  const bool makes =
-      (mode & MPI_MODE_CREATE) != 0 && (mode & MPI_MODE_EXCL) == 0 && std::strchr(name, ':') == nullptr;
+  if (!opening.settings.striping.asked_for()) return opening;
+  const bool makes = (mode & MPI_MODE_CREATE) != 0 && std::strchr(name, ':') == nullptr;
+  std::int64_t made = 0;
   if (makes && opening.comm.rank() == 0)
-    (void)aggregation::create_striped(name, opening.settings.striping);
+    made = aggregation::create_striped(name, opening.settings.striping).value_or(false) ? 1 : 0;
+  // The MPI library must not insist on making it.
+  opening.made = opening.comm.max(made) == 1 && (mode & MPI_MODE_EXCL) != 0;
+  if (opening.made) opening.mode &= ~MPI_MODE_EXCL;
   return opening;
 }
 
@@ -131,13 +148,15 @@ std::unique_ptr<PassedWrites> writes_of(const std::string& name) {
 
 }  // namespace
 
-void Service::opened(Opening opening, MPI_File file, const char* name, int mode, bool succeeded) {
+void Service::opened(Opening opening, MPI_File file, const char* name, bool succeeded) {
   OpenFile open{.handle = file};
-  const bool writes = (mode & MPI_MODE_RDONLY) == 0;
+  if (opening.made) open.further_mode = MPI_MODE_EXCL;
+  if (opening.made && !succeeded && opening.comm.rank() == 0) ::unlink(name);
+  const bool writes = (opening.mode & MPI_MODE_RDONLY) == 0;
   // Ranks may differ in what they saw: then there is nothing to serve.
   if (opening.comm.min(succeeded ? 1 : 0) == 1) {
     auto served =
-        ServedFile::open(opening.comm, file, name, mode, opening.settings, std::move(opening.hints));
+        ServedFile::open(opening.comm, file, name, opening.mode, opening.settings, std::move(opening.hints));
     if (served) open.served = std::move(*served);
   }
   if (!succeeded) return;
@@ -146,7 +165,7 @@ void Service::opened(Opening opening, MPI_File file, const char* name, int mode,
   else if (writes && open.served->collective().locks())
     open.writes = std::make_unique<PassedWrites>(open.served->descriptor());
   const std::lock_guard lock(state_->mutex);
-  if (opening.comm.rank() == 0) ++(open.served ? state_->served : state_->passed);
+  if (opening.comm.rank() == 0) ++(open.served ? state_->tally.served : state_->tally.passed);
   state_->files.push_back(std::move(open));
 }
 
@@ -182,10 +201,26 @@ void Service::atomicity_set(MPI_File file, bool atomic) {
   }
 }
 
+namespace {
+
+bool has_threads() {
+  int threads = MPI_THREAD_SINGLE;
+  return PMPI_Query_thread(&threads) == MPI_SUCCESS && threads >= MPI_THREAD_MULTIPLE;
+}
+
+}  // namespace
+
 std::optional<int> Service::transfer(const Call& call) {
   if (call.reach != Reach::together) return std::nullopt;
   ServedFile* const served = state_->find(call.file);
   if (served == nullptr) return std::nullopt;
+  // A call that must return at once, though other ranks may make theirs much later: another thread waits for
+  // them, if MPI allows it one. That is the same on all ranks, as far as programs are sane.
+  if (call.phase == Phase::started && !has_threads()) {
+    const std::lock_guard lock(state_->mutex);
+    ++state_->tally.unthreaded;
+    return std::nullopt;
+  }
   return served->transfer(call);
 }
 
@@ -193,6 +228,13 @@ int Service::pass(const Call& call, const Next& next) {
   if (call.direction != Direction::write) return next();
   PassedWrites* const writes = state_->find_writes(call.file);
   return writes == nullptr ? next() : writes->carry_out(call, next);
+}
+
+int Service::further_mode(MPI_File file) {
+  const std::lock_guard lock(state_->mutex);
+  for (const OpenFile& open : state_->files)
+    if (open.handle == file) return open.further_mode;
+  return 0;
 }
 
 void Service::describe(MPI_File file, MPI_Info info) {
@@ -215,49 +257,39 @@ void Service::hints_came(MPI_File file, MPI_Info info, const char* call) {
 
 namespace {
 
-// Files, each counted by one of its ranks.
-struct Files {
-  std::uint64_t served = 0;
-  std::uint64_t passed = 0;  // left to the MPI library
-};
-
 // Summed over ranks, the seconds also as the slowest rank had them. On rank 0.
 struct Totals {
-  Files files;
+  Tally tally;
   Accounting sum;
   Accounting most;
 };
 
-Totals over_ranks(const Files& files, const Accounting& mine) {
+Totals over_ranks(const Tally& tally, const Accounting& mine) {
   Totals totals;
   PMPI_Reduce(mine.seconds.data(), totals.sum.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_SUM, 0,
               MPI_COMM_WORLD);
   PMPI_Reduce(mine.seconds.data(), totals.most.seconds.data(), collective::phase_count, MPI_DOUBLE, MPI_MAX,
               0, MPI_COMM_WORLD);
-  const std::array<std::uint64_t, 8> counts = {files.served,
-                                               files.passed,
-                                               mine.calls,
-                                               mine.schedules,
-                                               mine.bytes,
-                                               mine.sent_between_nodes,
-                                               mine.model_between_nodes,
-                                               mine.requests};
+  const std::array<std::uint64_t, 9> counts = {
+      tally.served,   tally.passed, tally.unthreaded,        mine.calls,
+      mine.schedules, mine.bytes,   mine.sent_between_nodes, mine.model_between_nodes,
+      mine.requests};
   std::array<std::uint64_t, counts.size()> sums{};
   PMPI_Reduce(counts.data(), sums.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, 0,
               MPI_COMM_WORLD);
-  totals.files = {.served = sums[0], .passed = sums[1]};
-  totals.sum.calls = sums[2];
-  totals.sum.schedules = sums[3];
-  totals.sum.bytes = sums[4];
-  totals.sum.sent_between_nodes = sums[5];
-  totals.sum.model_between_nodes = sums[6];
-  totals.sum.requests = sums[7];
+  totals.tally = {.served = sums[0], .passed = sums[1], .unthreaded = sums[2]};
+  totals.sum.calls = sums[3];
+  totals.sum.schedules = sums[4];
+  totals.sum.bytes = sums[5];
+  totals.sum.sent_between_nodes = sums[6];
+  totals.sum.model_between_nodes = sums[7];
+  totals.sum.requests = sums[8];
   return totals;
 }
 
 std::string summary_text(const Totals& totals, int ranks) {
   const Accounting& sum = totals.sum;
-  const auto [served, passed] = totals.files;
+  const auto [served, passed, unthreaded] = totals.tally;
   std::string text = fmt::format(
       "weir: collective I/O of {} file{}: {} in {} calls of {} ranks; {} schedules; {} between nodes ({} by "
       "the file domains); {} requests to the file system\n",
@@ -265,6 +297,11 @@ std::string summary_text(const Totals& totals, int ranks) {
       format_bytes(sum.sent_between_nodes), format_bytes(sum.model_between_nodes), sum.requests);
   if (passed != 0)
     text += fmt::format("weir: {} file{} left to the MPI library\n", passed, passed == 1 ? " was" : "s were");
+  if (unthreaded != 0)
+    text += fmt::format(
+        "weir: {} non-blocking call{} left to the MPI library, which the program started without "
+        "MPI_THREAD_MULTIPLE (WEIR_NONBLOCKING=on starts it so)\n",
+        unthreaded, unthreaded == 1 ? " was" : "s were");
   double total = 0;
   for (const double seconds : sum.seconds) total += seconds;
   text += fmt::format("weir: {:<26} {:>10} {:>12} {:>7}\n", "where the time went", "mean/s", "slowest/s",
@@ -283,7 +320,7 @@ void Service::print_summary() {
   Accounting mine = state_->closed;
   for (const OpenFile& file : state_->files)
     if (file.served) mine += file.served->collective().accounting();
-  const Totals totals = over_ranks({.served = state_->served, .passed = state_->passed}, mine);
+  const Totals totals = over_ranks(state_->tally, mine);
   int rank = 0, ranks = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);

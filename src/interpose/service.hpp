@@ -38,10 +38,13 @@ class Service {
     mpi::Comm comm;
     Hints hints;
     aggregation::Settings settings;
-    MPI_Info info = MPI_INFO_NULL;  // for the MPI library, in place of the program's, to be freed; null: none
+    // For the MPI library, in place of the program's:
+    MPI_Info info = MPI_INFO_NULL;  // to be freed; null: as it is
+    int mode = 0;
+    bool made = false;  // rank 0 has made the file, in a mode that says that nobody had
   };
   Result<Opening> prepare(MPI_Comm comm, MPI_Info info, const char* name, int mode);
-  void opened(Opening opening, MPI_File file, const char* name, int mode, bool succeeded);
+  void opened(Opening opening, MPI_File file, const char* name, bool succeeded);
   void closing(MPI_File file);
 
   void view_set(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
@@ -54,6 +57,7 @@ class Service {
   // What transfer() did not carry out, by the MPI library.
   int pass(const Call& call, const Next& next);
 
+  int further_mode(MPI_File file);  // LOCAL: what the program opened it with besides what MPI knows
   void describe(MPI_File file, MPI_Info info);  // LOCAL: adds what is in use to MPI_File_get_info's answer
   // LOCAL: hints of `call` come too late for Weir, and one rank says so of those that are Weir's.
   void hints_came(MPI_File file, MPI_Info info, const char* call);

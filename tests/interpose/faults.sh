@@ -62,5 +62,14 @@ run hints_of_one 3 0
 once 'libweir-mpiio: hint cb_nodes of MPI_File_open differs between ranks'
 run without_first 4 0 WEIR_TEAM=1 WEIR_TWO_PHASE=T WEIR_CB_NODES=1
 once 'collective I/O of 1 file: 24 B in 3 calls of 4 ranks; .*; 16 B between nodes (16 B by the file domains)'
+run striped_exclusively 1 0
+run striped_exclusively 3 0
+run striped_exclusively 3 0 OMPI_MCA_io=^ompio
+run returns_at_once 3 0
+once '3 non-blocking calls were left to the MPI library, .*(WEIR_NONBLOCKING=on '
+needs 'collective I/O of 1 file: 9 B in 3 calls'
+run returns_at_once 3 0 WEIR_NONBLOCKING=on
+needs 'collective I/O of 1 file: 12 B in 6 calls'
+run wrong_nonblocking 2 0 WEIR_NONBLOCKING=perhaps
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
 echo 'all as expected'

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "../mpi/pretended_lustre.hpp"
 #include "faults_support.hpp"
 
 namespace {
@@ -145,6 +146,51 @@ void without_first(const std::string& path) {
   MPI_Comm_free(&rest);
 }
 
+// Who insists on making the file gets it striped as well, on Lustre; and an error where it is there already.
+void striped_exclusively(const std::string& path) {
+  weir::test::pretended.lustre = true;
+  constexpr int insisting = anew | MPI_MODE_EXCL;
+  MPI_Info info = info_of({{"striping_unit", "1048576"}, {"striping_factor", "4"}});
+  MPI_File file = open_shared(path, insisting, info);
+  if (rank == 0 && weir::test::pretended.attribute.empty()) give_up("the file was not striped");
+  if (!is_served(file)) give_up("the file is not served");
+  int mode = 0;
+  MPI_File_get_amode(file, &mode);
+  if (mode != insisting) give_up("the file is open in mode " + std::to_string(mode));
+  MPI_File_close(&file);
+  expect(MPI_File_open(MPI_COMM_WORLD, path.c_str(), insisting, info, &file),
+         {MPI_ERR_FILE_EXISTS, MPI_ERR_FILE, MPI_ERR_IO}, "");
+  if (::access(path.c_str(), F_OK) != 0) give_up("a file that was there is gone");
+  // Nothing is left of a file that cannot be opened.
+  const std::string other = path + ".other";
+  MPI_Barrier(MPI_COMM_WORLD);
+  constexpr int impossible = MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDONLY;
+  if (MPI_File_open(MPI_COMM_WORLD, other.c_str(), impossible, info, &file) == MPI_SUCCESS)
+    give_up("a new file was opened to be read only");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (::access(other.c_str(), F_OK) == 0) give_up("a file that cannot be opened was made");
+  MPI_Info_free(&info);
+}
+
+// A non-blocking call of a program that did not ask for threads.
+void returns_at_once(const std::string& path) {
+  MPI_File file = open_shared(path, anew);
+  const char data = static_cast<char>('a' + rank);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_File_iwrite_at_all(file, rank, &data, 1, MPI_CHAR, &request) != MPI_SUCCESS) give_up("write");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::string all(static_cast<std::size_t>(ranks), ' ');
+  MPI_File_read_at_all(file, 0, all.data(), ranks, MPI_CHAR, MPI_STATUS_IGNORE);
+  for (int i = 0; i < ranks; ++i)
+    if (all[static_cast<std::size_t>(i)] != static_cast<char>('a' + i)) give_up("read '" + all + "'");
+  MPI_File_close(&file);
+}
+
+void wrong_nonblocking(const std::string& path) {
+  expect_no_file(path, MPI_INFO_NULL, {MPI_ERR_ARG}, "WEIR_NONBLOCKING is 'perhaps'");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -152,10 +198,16 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 3) return 2;
-  const Case cases[] = {
-      {"between_groups", between_groups},       {"device", device}, {"aggregators", aggregators},
-      {"wrong_aggregators", wrong_aggregators}, {"in_use", in_use}, {"hints_of_one", hints_of_one},
-      {"without_first", without_first}};
+  const Case cases[] = {{"between_groups", between_groups},
+                        {"device", device},
+                        {"aggregators", aggregators},
+                        {"wrong_aggregators", wrong_aggregators},
+                        {"in_use", in_use},
+                        {"hints_of_one", hints_of_one},
+                        {"without_first", without_first},
+                        {"striped_exclusively", striped_exclusively},
+                        {"returns_at_once", returns_at_once},
+                        {"wrong_nonblocking", wrong_nonblocking}};
   run_case(cases, argv[1], argv[2]);
   MPI_Finalize();
 }

@@ -1,63 +1,21 @@
-// Files on Lustre, which is pretended here: while `pretended` says so, every file system is one, and files
-// have the attribute that stands there.
+// Files on Lustre, which is pretended.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "aggregation/file_system.hpp"
 #include "collective_support.hpp"
-
-namespace {
-
-struct Pretended {
-  bool lustre = false;
-  std::vector<std::byte> attribute;  // of every file; empty: it has none
-};
-Pretended pretended;
-
-int as_lustre(int code, struct statfs* system) {
-  if (code == 0 && pretended.lustre) system->f_type = 0x0BD00BD0;
-  return code;
-}
-
-}  // namespace
-
-// In place of libc's.
-extern "C" __attribute__((visibility("default"))) int statfs(const char* path,
-                                                             struct statfs* system) noexcept {
-  return as_lustre(static_cast<int>(::syscall(SYS_statfs, path, system)), system);
-}
-extern "C" __attribute__((visibility("default"))) int fstatfs(int fd, struct statfs* system) noexcept {
-  return as_lustre(static_cast<int>(::syscall(SYS_fstatfs, fd, system)), system);
-}
-extern "C" __attribute__((visibility("default"))) ssize_t fgetxattr(int fd, const char* name, void* value,
-                                                                    size_t size) noexcept {
-  if (!pretended.lustre || std::strcmp(name, "lustre.lov") != 0)
-    return ::syscall(SYS_fgetxattr, fd, name, value, size);
-  if (!pretended.attribute.empty() && size >= pretended.attribute.size())
-    std::memcpy(value, pretended.attribute.data(), pretended.attribute.size());
-  return static_cast<ssize_t>(pretended.attribute.size());
-}
-extern "C" __attribute__((visibility("default"))) int fsetxattr(int fd, const char* name, const void* value,
-                                                                size_t size, int flags) noexcept {
-  if (!pretended.lustre || std::strcmp(name, "lustre.lov") != 0)
-    return static_cast<int>(::syscall(SYS_fsetxattr, fd, name, value, size, flags));
-  const auto* const bytes = static_cast<const std::byte*>(value);
-  pretended.attribute.assign(bytes, bytes + size);
-  return 0;
-}
+#include "pretended_lustre.hpp"
 
 namespace weir::collective {
 namespace {
 
 using aggregation::Settings;
 using aggregation::Striping;
+using test::pretended;
 
 constexpr std::uint64_t KiB = 1U << 10U;
 constexpr std::uint64_t MiB = 1U << 20U;
