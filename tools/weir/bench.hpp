@@ -6,6 +6,7 @@
 // folder of its own.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -104,8 +105,10 @@ struct BenchRun {
 // One launch: cases of one mapping and one backend. The samples, in the order of the cases.
 Result<std::vector<BenchSample>> launch_cases(const BenchRun& run, const std::vector<BenchCase>& cases,
                                               bool plain, bool validate, bool record = false);
-// Interleaved rounds: every round runs every case once, in rotating order; the first one warms up.
-Status run_rounds(const BenchRun& run, std::vector<BenchRow>& rows);
+// Interleaved rounds: every round runs every case once, in rotating order; the first one warms up. Then
+// `warmed` may look at what it measured, row by row, and change the parameters of rows.
+using Warmed = std::function<void(std::vector<BenchRow>& rows, const std::vector<BenchSample>& samples)>;
+Status run_rounds(const BenchRun& run, std::vector<BenchRow>& rows, const Warmed& warmed = {});
 
 // All cases that the settings ask for. With --compare also the sequential ones to compare with.
 std::vector<BenchCase> cases_of(const BenchSettings& settings);

@@ -32,10 +32,6 @@ void put_ratio(BenchSample& sample, const std::string& name, std::optional<doubl
   if (over && under && *under > 0 && std::isfinite(*over / *under)) sample.values[name] = *over / *under;
 }
 
-double all_io(const BenchSample& sample) {
-  return sample.values.at("send") + sample.values.at("wait") + sample.values.at("open_close");
-}
-
 void add_ratios(BenchSample& sample, const BenchSample* sequential) {
   if (const auto rate = value(sample, "transport_bytes_per_second"); rate && *rate > 0)
     put_ratio(sample, "transport_vs_memcpy", rate, value(sample, "memcpy_bytes_per_second"));
@@ -48,10 +44,12 @@ void add_ratios(BenchSample& sample, const BenchSample* sequential) {
               value(sample, "plain_" + kernel));
   }
   if (sequential == nullptr) return;
-  const double synchronous = all_io(*sequential);
+  const double synchronous = io_seconds(*sequential);
   put_ratio(sample, "visible_io_ratio", sample.values.at("send") + sample.values.at("wait"), synchronous);
-  put_ratio(sample, "visible_io_with_close_ratio", all_io(sample), synchronous);
+  put_ratio(sample, "visible_io_with_close_ratio", io_seconds(sample), synchronous);
   put_ratio(sample, "wall_ratio", value(sample, "wall"), value(*sequential, "wall"));
+  put_ratio(sample, "wall_ratio_ideal", std::max(synchronous, sequential->values.at("compute")),
+            value(*sequential, "wall"));
   put_ratio(sample, "compute_over_synchronous_io", value(sample, "compute"), synchronous);
 }
 
@@ -113,6 +111,10 @@ Spread spread_of(std::vector<double> samples) {
   return spread;
 }
 
+double io_seconds(const BenchSample& sample) {
+  return sample.values.at("send") + sample.values.at("wait") + sample.values.at("open_close");
+}
+
 std::optional<double> BenchResult::median(const std::string& name) const {
   const auto found = values.find(name);
   if (found == values.end()) return std::nullopt;
@@ -158,9 +160,10 @@ Json report_to_json(const BenchReport& report) {
                 {"arrays", what.arrays},
                 {"tests", what.tests},
                 {"parameters", what.parameters}};
-    for (const char* name : {"visible_io_ratio", "visible_io_with_close_ratio", "compute_slowdown",
-                             "compute_slowdown_busy", "compute_slowdown_floor", "compute_over_floor",
-                             "wall_ratio", "transport_vs_memcpy", "compute_over_synchronous_io"}) {
+    for (const char* name :
+         {"visible_io_ratio", "visible_io_with_close_ratio", "compute_slowdown", "compute_slowdown_busy",
+          "compute_slowdown_floor", "compute_over_floor", "wall_ratio", "wall_ratio_ideal",
+          "transport_vs_memcpy", "compute_over_synchronous_io"}) {
       row[name] = or_null(result.median(name));
     }
     row["verified"] = settings.verify ? Json(result.row.verified) : Json(nullptr);

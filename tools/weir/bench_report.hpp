@@ -18,10 +18,13 @@ struct Spread {
 };
 Spread spread_of(std::vector<double> samples);  // REQUIRES: not empty
 
+double io_seconds(const BenchSample& sample);  // in all calls of the library
+
 // A row with its numbers. Ratios are made within a round, then their median is taken:
 //   visible_io_ratio             send + wait, over all I/O of the sequential run (with create and close)
 //   visible_io_with_close_ratio  send + wait + create + close, over the same
 //   wall_ratio                   until the data is written, over the sequential run's
+//   wall_ratio_ideal             the longer one of compute and I/O of the sequential run, over all of it
 //   compute_slowdown             over the same computation without the library; copy_slowdown, ... by kernel
 //   compute_slowdown_floor       the computation alone beside somebody who only writes as much, over the same
 //   compute_over_floor           compute, over that computation beside a mere writer: what is Weir's own

@@ -179,10 +179,11 @@ Result<std::vector<BenchSample>> launch_cases(const BenchRun& run, const std::ve
   return samples;
 }
 
-Status run_rounds(const BenchRun& run, std::vector<BenchRow>& rows) {
+Status run_rounds(const BenchRun& run, std::vector<BenchRow>& rows, const Warmed& warmed) {
   const auto groups = groups_of(rows);
   const int rounds = run.settings.repeats + 1;
   std::vector<std::map<std::string, double>> validation(rows.size());
+  std::vector<BenchSample> warm_ups(rows.size());
   Progress progress(rounds, groups.size());
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -201,10 +202,12 @@ Status run_rounds(const BenchRun& run, std::vector<BenchRow>& rows) {
             if (name.starts_with("symmetry_") || name.starts_with("validation_"))
               validation[group[k]][name] = value;
           }
+          warm_ups[group[k]] = samples[k];
         }
         take(rows[group[k]], std::move(samples[k]), round > 0);
       }
     }
+    if (round == 0 && warmed) warmed(rows, warm_ups);
   }
   keep_validation(rows, validation);
   return {};

@@ -68,7 +68,8 @@ void print_times(const BenchReport& report) {
   for (const Column& optional :
        {Column{"visible I/O", "visible_io_ratio", 3}, Column{"slowdown", "compute_slowdown", 3},
         Column{"floor", "compute_slowdown_floor", 3}, Column{"busy", "compute_slowdown_busy", 3},
-        Column{"wall ratio", "wall_ratio", 2}, Column{"of memcpy", "transport_vs_memcpy", 2}}) {
+        Column{"wall ratio", "wall_ratio", 2}, Column{"ideal", "wall_ratio_ideal", 2},
+        Column{"of memcpy", "transport_vs_memcpy", 2}}) {
     if (has(report, optional.name)) columns.push_back(optional);
   }
   std::vector<std::string> titles = labels.titles();
@@ -138,6 +139,7 @@ void print_tables(const BenchReport& report) {
     if (has(report, "compute_slowdown_busy"))
       fmt::print("busy:        slowdown in the rhythm of all other columns, which leaves no pause.\n");
     fmt::print("wall ratio:  over the sequential run.\n");
+    fmt::print("ideal:       the longer one of compute and I/O of the sequential run, over all of it.\n");
     if (has(report, "transport_vs_memcpy"))
       fmt::print("of memcpy:   transport beside the computation, over memcpy of an array just computed.\n");
   }
