@@ -36,7 +36,7 @@ names = [row["backend"] for row in rows]
 assert "posix" in names and "mpiio" in names and len(names) == len(set(names))
 for row in rows:
     assert row["mapping"] == "sequential" and row["verified"] is True and "failure" not in row
-    assert row["wall_ratio"] == 1 and 0 < row["visible_io_ratio"] <= 1
+    assert row["wall_ratio"] == 1 and 0 < row["visible_io_ratio"] <= 1 and 0 < row["wall_ratio_ideal"] <= 1
     assert row["visible_io_with_close_ratio"] == 1
     assert row["compute_slowdown"] > 0 and row["transport_vs_memcpy"] is None
     assert row["parameters"]["loops"] == 4 * row["parameters"]["write_every"]
@@ -47,7 +47,7 @@ for row in rows:
     assert math.isclose(row["median"]["compute"], sum(row["samples"]["compute"]) / 2)
     assert all(w >= s for w, s in zip(row["samples"]["wall"], row["samples"]["send"]))'
 [ "$(wc -l < out.csv)" = $((1 + 2 * $(grep -c '"mapping"' out.json))) ] || failed "out.csv has $(wc -l < out.csv) lines"
-head -1 out.csv | grep -q '^workload,mapping,backend,arrays,tests,round,verified,failure,.*,wall,wall_ratio$' || failed "header of out.csv"
+head -1 out.csv | grep -q '^workload,mapping,backend,arrays,tests,round,verified,failure,.*,wall,wall_ratio,wall_ratio_ideal$' || failed "header of out.csv"
 nothing_left 'a run of all backends'
 
 # Mappings with servers and with threads: each asked for by its plan.
