@@ -12,7 +12,7 @@ unsigned ucp_worker_progress(void* worker) {
   static _Atomic(Progress*) of_ucx;
   Progress* progress = atomic_load_explicit(&of_ucx, memory_order_relaxed);
   if (progress == NULL) {
-    progress = (Progress*)dlsym(RTLD_NEXT, "ucp_worker_progress");
+    *(void**)&progress = dlsym(RTLD_NEXT, "ucp_worker_progress");
     if (progress == NULL) abort();
     atomic_store_explicit(&of_ucx, progress, memory_order_relaxed);
   }
