@@ -30,11 +30,19 @@ make_chroot() {
   mv -T -- "$new" "$folder"
 }
 
-# copy_tree TO: the sources as they are now, committed or not. TO keeps its own build folders for the next time.
+# copy_tree TO: the sources as they are now, committed or not. TO keeps its own build folders for the next time, and what did not change its
+# times: all else is newer than anything that was built, whenever it was edited.
 copy_tree() {
-  mkdir -p -- "$1"
-  find "$1" -mindepth 1 -maxdepth 1 ! -name 'build' ! -name 'build-*' -exec rm -rf --one-file-system -- {} +
-  tar -C "$weir_root" --exclude=./.git --exclude=./.cache --exclude=./build --exclude='./build-*' -cf - . | tar -C "$1" -xf -
+  local to=$1 new=$1.new file
+  rm -rf --one-file-system -- "$new"
+  mkdir -p -- "$to" "$new"
+  tar -C "$weir_root" --exclude=./.git --exclude=./.cache --exclude=./build --exclude='./build-*' -cf - . | tar -C "$new" -xmf - || return 1
+  while IFS= read -r -d '' file; do
+    if cmp -s -- "$to/$file" "$new/$file"; then touch -r "$to/$file" -- "$new/$file"; fi
+  done < <(cd -- "$new" && find . -type f -print0)
+  find "$to" -mindepth 1 -maxdepth 1 \( -name 'build' -o -name 'build-*' \) -exec mv -t "$new" -- {} +
+  rm -rf --one-file-system -- "$to"
+  mv -T -- "$new" "$to"
 }
 
 check_in_chroot() {
