@@ -46,10 +46,11 @@ Status check_mpi(int code, std::string operation, const fs::path& path) {
             operation, path.string());
 }
 
-// Hints of one file, from the options; freed when it goes out of scope.
+// Hints of one file, from its specification; freed when they go out of scope.
 class Hints {
  public:
-  explicit Hints(const Options& options) {
+  explicit Hints(const FileSpec& spec) {
+    const Options& options = spec.options;
     MPI_Info_create(&info_);
     const std::string& buffering = options.text("collective_buffering");
     if (buffering != "automatic") {
@@ -60,6 +61,8 @@ class Hints {
     }
     set_if_given(options, "aggregators", "cb_nodes");
     set_if_given(options, "buffer", "cb_buffer_size");
+    if (spec.memory > 0 && spec.memory < usual_buffer && options.integer("buffer") == 0)
+      MPI_Info_set(info_, "cb_buffer_size", std::to_string(std::max(spec.memory, least_buffer)).c_str());
     set_if_given(options, "stripes", "striping_factor");
     set_if_given(options, "stripe_size", "striping_unit");
   }
@@ -72,6 +75,8 @@ class Hints {
   void set_if_given(const Options& options, std::string_view option, const char* hint) {
     if (options.integer(option) > 0) MPI_Info_set(info_, hint, options.text(option).c_str());
   }
+  static constexpr std::uint64_t usual_buffer = 16U << 20U;  // ROMIO's own
+  static constexpr std::uint64_t least_buffer = 64U << 10U;
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
@@ -91,7 +96,7 @@ class MpiFile {
 
   static Result<MpiFile> open(const FileSpec& spec, int mode) {
     MPI_File handle = MPI_FILE_NULL;
-    const Hints hints(spec.options);
+    const Hints hints(spec);
     WEIR_TRY(check_mpi(MPI_File_open(spec.comm.get(), spec.path.c_str(), mode, hints.get(), &handle),
                        (mode & MPI_MODE_CREATE) != 0 ? "create" : "open", spec.path));
     return MpiFile(spec.path, spec.comm, handle);
@@ -390,7 +395,8 @@ Entry mpiio_entry() {
                       {.name = "buffer",
                        .kind = Option::Kind::bytes,
                        .fallback = "0",
-                       .help = "collective buffer per aggregator, at least 4KiB (0: as MPI chooses)",
+                       .help = "collective buffer per aggregator, at least 4KiB (0: as MPI chooses; an I/O "
+                               "server a 32nd of its budget at most)",
                        // With 1 byte, Open MPI (OMPIO, seen in 4.1.4) writes nothing and reports success.
                        .least = 4096,
                        .most = most,

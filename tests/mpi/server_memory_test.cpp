@@ -21,6 +21,12 @@ constexpr std::uint64_t allowed = budget + budget / 10;
 // else.
 constexpr std::uint64_t libraries = 8 * MiB;
 constexpr std::uint64_t process = 2 * MiB;
+// What ROMIO takes to write together, which ADIOS2 gives no hint about.
+#if defined(MPICH_VERSION)
+constexpr std::uint64_t collective_buffer = 16 * MiB;
+#else
+constexpr std::uint64_t collective_buffer = 0;
+#endif
 
 // The memory of a process in bytes, but for what is mapped from files, such as programs.
 class ProcessMemory {
@@ -137,7 +143,7 @@ TEST_P(ServerMemoryOf, ReductionsAreCounted) {
   File out = session().create(folder_ / "f", {.backend = GetParam()});
   for (int step = 0; step < 4; ++step) write(out, "T", data, shape, step, {.operation = "mean", .steps = 2});
   out.close();
-  expect_at_most(sums + allowed + libraries);
+  expect_at_most(sums + allowed + libraries + (GetParam() == "adios2-hdf5" ? collective_buffer : 0));
   EXPECT_GE(session().summary().peak_memory, sums);
   EXPECT_LE(session().summary().peak_memory, sums + allowed);
   Reader in = session().open(folder_ / "f");
