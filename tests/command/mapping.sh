@@ -56,6 +56,7 @@ expect 0 "rank $((2 * many - 1)) " "$weir" run --mapping consecutive -n $many --
 expect 0 "weir: $many compute ranks and $many I/O servers are more than there are cores" "$weir" run --mapping consecutive -n $many -- ./app
 expect 0 'I/O servers, mapping consecutive|-n 6' "$weir" run --mapping consecutive -n 4 --ratio 2 --dry-run -- ./app
 expect 2 'behind --' "$weir" run --mapping sequential
+expect 1 'is for ranks that weir run launches' "$weir" run --as-rank -- true
 expect 9 'failed in' "$weir" run -- ./app
 expect 0 '' "$weir" plan --mapping consecutive -n 1 --json -o plan.json
 expect 0 'rank 1 ' "$weir" run --plan plan.json -- ./app
@@ -72,6 +73,10 @@ if [ "$("$weir" plan --mapping consecutive 2> /dev/null | grep -c COMP)" -gt 0 ]
   expect 0 "rank 1 cpus $second " "$weir" run --mapping consecutive -n 1 -- ./app
   expect 0 "rank 1 cpus $first " "$weir" run --mapping oversubscribe -n 1 -- ./app
   export WEIR_PLAN=$work/plan.json
+  # Where the launcher cannot bind, ranks do so themselves.
+  for name in OMPI_COMM_WORLD_RANK PMI_RANK; do
+    expect 0 "Cpus_allowed_list:[^0-9]*$second\$" env -u OMPI_COMM_WORLD_RANK "$name=1" "$weir" run --as-rank -- grep Cpus_allowed_list /proc/self/status
+  done
   if [ "$MPI_FAMILY" = openmpi ] && "$MPIEXEC" --version | grep -q ' 4\.'; then
     "$weir" plan --mapping consecutive -n 1 --emit openmpi > ranks
     expect 0 "rank 1 cpus $second " "$MPIEXEC" --mca rmaps_rank_file_physical 1 --use-hwthread-cpus --rankfile ranks -n 2 ./app

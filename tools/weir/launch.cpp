@@ -174,7 +174,7 @@ Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_f
   const bool here = runs_here(placement);
   const EmitRequest request{.roles = plan.roles, .placement = placement, .name_hosts = !here};
 #if defined(OPEN_MPI)
-  // Open MPI 5 knows no OS numbers in rank files: there the library binds.
+  // Open MPI 5 knows no OS numbers in rank files.
   if (OMPI_MAJOR_VERSION < 5 && !placement.pus_of.empty()) {
     // By its name also if it is this machine: "+n0" works only within an allocation.
     EmitRequest named = request;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "bound_program.hpp"
 #include "command_words.hpp"
 #include "commands.hpp"
 #include "core/file.hpp"
@@ -30,6 +31,7 @@ struct Arguments {
   std::string plan;
   bool summary = false;
   bool dry_run = false;
+  bool as_rank = false;    // by our own launch, see bound_program.hpp
   std::string collective;  // how Weir carries out collective calls; empty: the MPI library does
   RecordingArguments recording;
   std::vector<std::string> program;
@@ -130,6 +132,10 @@ Result<int> run(const Arguments& arguments) {
     return fail(ErrorCode::invalid_argument, "--mapping and --plan: only one of them can be given");
   if (arguments.program.empty())
     return fail(ErrorCode::invalid_argument, "no program: give it behind --, as in 'weir run ... -- ./app'");
+  if (arguments.as_rank) {
+    WEIR_TRY(become_bound(arguments.program));
+    return 0;
+  }
   WEIR_TRY(check(arguments.recording));
   const bool replay = !arguments.plan.empty();
   if (!replay && arguments.mapping.layout.mapping.empty()) {
@@ -168,6 +174,10 @@ Result<int> run(const Arguments& arguments) {
   for (const auto& [name, value] : job.environment) variables.push_back(name);
   WEIR_ASSIGN(const LauncherCommand launcher, launcher_for(plan, rank_file, variables));
   job.words = launcher.words;
+  if (!launcher.binds && !plan.placement.pus_of.empty()) {
+    WEIR_ASSIGN(const auto binding, binding_words());
+    job.words.insert(job.words.end(), binding.begin(), binding.end());
+  }
   job.words.insert(job.words.end(), arguments.program.begin(), arguments.program.end());
 
   if (arguments.dry_run) {
@@ -243,6 +253,7 @@ void add_run_command(CLI::App& app, Context& context) {
       "Keys: agg, rr, req, cb_nodes, buffer, unit, factor, domains");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the plan and the launch command, and run nothing");
+  command->add_flag("--as-rank", arguments->as_rank)->group("");
   command->add_option("program", arguments->program, "The program and its arguments, behind --")
       ->option_text("PROGRAM...");
   command->footer(
