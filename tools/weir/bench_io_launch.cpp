@@ -49,9 +49,7 @@ void add_environment(const IoConfig& config, std::vector<std::string>& words) {
 }
 
 Result<std::vector<std::string>> words_of(const IoRun& run, const IoCase& one, const std::string& job_file) {
-  std::error_code error;
-  const std::string self = fs::read_symlink("/proc/self/exe", error).string();
-  if (error) return fail_errno(error.value(), "find this program", "/proc/self/exe");
+  WEIR_ASSIGN(const std::string self, this_program());
   const std::string ranks = std::to_string(workloads::ranks_of(run.workload));
   std::vector<std::string> words;
   if (run.cluster.empty()) {

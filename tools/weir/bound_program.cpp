@@ -1,15 +1,14 @@
 #include "bound_program.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 
 #include "core/options.hpp"
 #include "core/this_thread.hpp"
+#include "launch.hpp"
 #include "plan/plan_json.hpp"
 
 namespace weir::cli {
@@ -17,7 +16,7 @@ namespace weir::cli {
 namespace {
 
 std::optional<std::size_t> rank_by_launcher() {
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+  for (const char* const name : rank_variables) {
     const char* const text = std::getenv(name);
     const auto rank = text == nullptr ? Result<std::int64_t>(0) : parse_integer(text);
     if (text != nullptr && rank && *rank >= 0) return static_cast<std::size_t>(*rank);
@@ -28,9 +27,7 @@ std::optional<std::size_t> rank_by_launcher() {
 }  // namespace
 
 Result<std::vector<std::string>> binding_words() {
-  std::error_code error;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
-  if (error) return fail_errno(error.value(), "find this program", "/proc/self/exe");
+  WEIR_ASSIGN(std::string self, this_program());
   return std::vector<std::string>{self, "run", "--as-rank", "--"};
 }
 

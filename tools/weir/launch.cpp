@@ -125,11 +125,16 @@ Result<int> launch(const Launch& launch) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+Result<std::string> this_program() {
+  std::error_code error;
+  std::string path = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  if (error) return fail_errno(error.value(), "find this program", "/proc/self/exe");
+  return path;
+}
+
 Status run_ranks(int ranks, const std::vector<std::string>& arguments,
                  const std::map<std::string, std::string>& environment) {
-  std::error_code error;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
-  if (error) return fail_errno(error.value(), "find this program", "/proc/self/exe");
+  WEIR_ASSIGN(const std::string self, this_program());
   Launch ranks_of_weir{.words = {build::mpiexec, "-n", std::to_string(ranks), self},
                        .environment = environment,
                        .share_cores = true,

@@ -1,6 +1,7 @@
 // Running programs as MPI ranks, with the MPI library that Weir was built with.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,6 +10,12 @@
 #include "plan/plan.hpp"
 
 namespace weir::cli {
+
+// By which launchers tell a process its rank.
+inline constexpr std::array rank_variables = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+
+// The path of the running command.
+Result<std::string> this_program();
 
 // Runs `mpiexec -n RANKS weir ARGUMENTS` and waits for it. A rank count beyond the machine's cores, and root,
 // are allowed: demos and benchmarks mean it. An interrupt reaches the ranks; this process stays to clean up

@@ -10,12 +10,11 @@
 #include <stdexcept>
 
 #include "core/file.hpp"
+#include "launch.hpp"
 
 namespace weir::cli {
 
 namespace {
-
-constexpr std::array rank_variables = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
 
 // Characters that a terminal shows: neither colour sequences nor the continuation bytes of UTF-8 take room.
 std::size_t width_of(std::string_view text) {
