@@ -63,6 +63,7 @@ std::optional<std::string> Backlog::begin_next() {
     queue_.pop_front();
   }
   parts_.clear();
+  if (current_->has_data()) current_->cold = cold_blocks_.note(current_->data, current_->bytes);
   if (current_->has_data() && !(maps_regions_ && current_->region != 0)) {
     const std::vector<Box> boxes = cut(*current_, room_);
     parts_.assign(boxes.begin(), boxes.end());
@@ -76,7 +77,8 @@ std::optional<Backlog::Part> Backlog::next_part() const {
   if (parts_.empty()) return std::nullopt;
   const std::size_t size = size_of(current_->heading.type);
   const Box& box = parts_.front();
-  return Part{box, current_->data + position_of(box, current_->box) * size, volume(box.count) * size};
+  return Part{box, current_->data + position_of(box, current_->box) * size, volume(box.count) * size,
+              current_->cold};
 }
 
 void Backlog::moved_part(std::uint64_t bytes, double seconds) {

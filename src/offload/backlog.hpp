@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "offload/cold_blocks.hpp"
 #include "offload/conduit.hpp"
 
 namespace weir::offload {
@@ -22,6 +23,9 @@ class Backlog {
  public:
   // `room` is what the server has for data; what lies in a region is moved only if the server cannot map it.
   Backlog(std::uint64_t room, bool maps_regions) : room_(room), maps_regions_(maps_regions) {}
+
+  // Which blocks whoever reads them had better evict; before any is begun.
+  void look_out_for(ColdBlocks cold_blocks) { cold_blocks_ = std::move(cold_blocks); }
 
   void submit(Operation operation);
   void leave(int rank);  // the last letter will say so
@@ -40,6 +44,7 @@ class Backlog {
     Box box;
     const std::byte* data = nullptr;
     std::uint64_t bytes = 0;
+    bool cold = false;  // whoever reads it had better evict it
   };
   std::optional<Part> next_part() const;
   void moved_part(std::uint64_t bytes, double seconds);
@@ -72,6 +77,7 @@ class Backlog {
   // The carrier's thread's own.
   std::optional<Operation> current_;
   std::deque<Box> parts_;  // of the current operation, still to be moved
+  ColdBlocks cold_blocks_;
   std::deque<Awaited> unanswered_;
 };
 

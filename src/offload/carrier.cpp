@@ -27,7 +27,9 @@ Carrier::Carrier(Region region, Mailbox mailbox, ServerAddress server)
       server_peer_({{}, collective::Peers::find(static_cast<pid_t>(server_.process), server_.rank)}, 0),
       backlog_(mailbox_.data_room(), true),
       warm_up_(region_, static_cast<std::uint64_t>(mailbox_.data() - region_.data()), mailbox_.data_room()),
-      thread_(thread_without_signals([this] { work(); })) {}
+      thread_(thread_without_signals([this] { work(); })) {
+  backlog_.look_out_for(ColdBlocks::beside(distance_));
+}
 
 Carrier::~Carrier() {
   backlog_.end();
@@ -78,9 +80,9 @@ bool Carrier::begin_next() {
   return letter.has_value();
 }
 
-double Carrier::copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
+double Carrier::copy(std::byte* to, const Backlog::Part& part) {
   double seconds = 0;
-  const auto together = std::make_shared<SharedCopy>(to, from, bytes);
+  const auto together = std::make_shared<SharedCopy>(to, part.data, part.bytes, part.cold);
   const auto show = [&](std::shared_ptr<SharedCopy> what) {
     const std::scoped_lock lock(copy_mutex_);
     copy_ = std::move(what);
@@ -108,7 +110,7 @@ bool Carrier::copy_parts() {
   while (const auto part = backlog_.next_part()) {
     const auto place = mailbox_.find_room(part->bytes);
     if (!place) return any;
-    const double seconds = copy(mailbox_.at(*place), part->data, part->bytes);
+    const double seconds = copy(mailbox_.at(*place), *part);
     letters_.add(to_letter(Piece{.box = part->box, .place = *place, .end = mailbox_.end_of_last()}));
     backlog_.moved_part(part->bytes, seconds);
     // The program is told before the server is: on a core that we share with it, the server may begin to
@@ -130,6 +132,7 @@ std::optional<std::string> Carrier::look_after_server() {
 
 void Carrier::work() {
   run_this_thread_on(server_.cores);
+  ColdBlocks::answer(distance_);
   while (true) {
     const std::uint32_t heard = mailbox_.client_bell().heard();
     bool moved = read_answers();

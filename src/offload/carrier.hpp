@@ -9,6 +9,7 @@
 
 #include "collective/peers.hpp"
 #include "offload/backlog.hpp"
+#include "core/core_distance.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/process_watch.hpp"
 #include "offload/shared_copy.hpp"
@@ -40,7 +41,7 @@ class Carrier final : public Conduit {
   bool read_answers();
   bool begin_next();
   bool copy_parts();
-  double copy(std::byte* to, const std::byte* from, std::uint64_t bytes);  // how many seconds it took
+  double copy(std::byte* to, const Backlog::Part& part);  // how many seconds it took
   std::optional<std::string> look_after_server();
   void say_goodbye();
 
@@ -53,6 +54,8 @@ class Carrier final : public Conduit {
   std::mutex copy_mutex_;
   std::shared_ptr<SharedCopy> copy_;  // under way; guarded by copy_mutex_
   Backlog backlog_;
+
+  CoreDistance distance_;
 
   // The thread's own.
   WarmUp warm_up_;

@@ -10,12 +10,6 @@ namespace weir::offload {
 
 namespace {
 
-std::string pack(const Json& json) {
-  std::string bytes;
-  Json::to_cbor(json, bytes);
-  return bytes;
-}
-
 Json to_json(const backends::Attribute& attribute) {
   Json json = {{"variable", attribute.variable}, {"name", attribute.name}};
   if (const auto* text = std::get_if<std::string>(&attribute.value)) {
@@ -45,6 +39,12 @@ backends::Attribute attribute_from(const Json& json) {
 }
 
 }  // namespace
+
+std::string pack(const Json& json) {
+  std::string bytes;
+  Json::to_cbor(json, bytes);
+  return bytes;
+}
 
 Operation leaving(int rank) {
   Operation leave;
@@ -99,6 +99,7 @@ std::string to_letter(const Operation& operation) {
       json["region"] = operation.region;
       json["place"] = operation.place;
       json["pieces"] = operation.pieces;
+      json["cold"] = operation.cold;
       if (files::reduces(operation.reduce))
         json["reduce"] = {operation.reduce.operation, operation.reduce.steps, operation.reduce.every};
       [[fallthrough]];
@@ -148,6 +149,7 @@ Operation from_letter(const Json& letter) {
       operation.region = letter.at("region");
       operation.place = letter.at("place");
       operation.pieces = letter.at("pieces");
+      operation.cold = letter.at("cold");
       if (letter.contains("reduce")) {
         const Json& reduce = letter.at("reduce");
         operation.reduce = {

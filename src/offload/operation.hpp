@@ -33,6 +33,7 @@ struct Operation {
   std::int64_t descriptor = -1;
   std::uint64_t bytes = 0;   // map: of the region; write: of the data
   std::uint64_t pieces = 0;  // write: how many will follow; 0: the data lies in a region, or there is none
+  bool cold = false;         // write: whoever reads the data had better evict it
 
   // Not part of the letter.
   const std::byte* data = nullptr;
@@ -41,6 +42,8 @@ struct Operation {
   bool collective() const { return kind < Kind::map ? !independent : kind == Kind::stop; }
   bool has_data() const { return kind == Kind::write && !unseen && !box.count.empty() && !box.empty(); }
 };
+
+std::string pack(const Json& json);  // for a message
 
 // What a rank says that leaves the session without ending it, perhaps in the middle of an operation's pieces.
 Operation leaving(int rank);

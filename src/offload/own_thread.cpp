@@ -3,9 +3,15 @@
 #include <exception>
 #include <future>
 
+#include "core/caches.hpp"
 #include "core/timed.hpp"
 
 namespace weir::offload {
+
+OwnThread::OwnThread(mpi::Comm comm) : comm_(std::move(comm)) {
+  worker_.post([this] { ColdBlocks::answer(distance_); });
+  cold_blocks_ = ColdBlocks::beside(distance_);
+}
 
 void OwnThread::submit(Operation operation) {
   worker_.post([this, operation = std::move(operation)] {
@@ -14,6 +20,8 @@ void OwnThread::submit(Operation operation) {
       const Timed timed(storing_seconds_);
       status = leaving_ ? Status(fail(ErrorCode::state, "the program has left the session"))
                         : guarded([&] { return perform(operation); });
+      if (operation.has_data() && cold_blocks_.note(operation.data, operation.bytes))
+        evict(operation.data, operation.bytes);
     }
     if (operation.progress) operation.progress->mark_done(std::move(status));
   });

@@ -11,14 +11,16 @@
 #include <memory>
 
 #include "core/worker.hpp"
+#include "offload/cold_blocks.hpp"
 #include "offload/conduit.hpp"
+#include "core/core_distance.hpp"
 
 namespace weir::offload {
 
 class OwnThread final : public Conduit {
  public:
   // `comm` is used by the thread alone. REQUIRES: MPI_THREAD_MULTIPLE, or a serial comm.
-  explicit OwnThread(mpi::Comm comm) : comm_(std::move(comm)) {}
+  explicit OwnThread(mpi::Comm comm);
   // Ends the thread when all is written, or after leave() when all ranks have left or ended the session.
   ~OwnThread() override = default;
 
@@ -44,6 +46,8 @@ class OwnThread final : public Conduit {
   std::map<std::uint64_t, OpenFile> files_;
   double storing_seconds_ = 0;
   std::uint64_t stored_bytes_ = 0;
+  CoreDistance distance_;
+  ColdBlocks cold_blocks_;
   Worker worker_;  // last: it uses all of the above
 };
 

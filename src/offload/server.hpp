@@ -53,6 +53,10 @@ class Server {
   Status run();
 
  private:
+  // Ranks of failures while they are among servers, whose own count from 0.
+  static constexpr int first_client = 1 << 30;
+  static constexpr int nobody = first_client - 1;  // in particular
+
   struct Arrived {
     Operation operation;
     std::deque<Piece> pieces;    // that are here and not yet written
@@ -110,6 +114,7 @@ class Server {
   void share_memory(Link& link, const Operation& operation);
   Result<const std::byte*> find_in_region(const Link& link, const Operation& operation) const;
   void drop_data(Link& link, Arrived& arrived);
+  void let_go_of_data(const Link& link, const Operation& operation) const;
   void answer(Link& link, const Status& status);
   Status stop();
   Status leave();

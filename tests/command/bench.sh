@@ -68,7 +68,9 @@ for row in rows:
     moves = row["mapping"] == "consecutive" and row["arrays"] == "user"
     assert (row["transport_vs_memcpy"] or 0) > 0 if moves else row["transport_vs_memcpy"] is None
     floor = row["compute_slowdown_floor"]
-    assert floor is None or floor > 0 and row["compute_over_floor"] > 0 and row["mapping"] == "consecutive"'
+    assert floor is None or floor > 0 and row["compute_over_floor"] > 0 and row["mapping"] == "consecutive"
+    distance = row["core_distance_ns"]
+    assert distance is None or distance > 1 and row["mapping"] == "consecutive"'
 # Until the data is on the disk: the user's own wish is no part of the measurement.
 expect 0 'until the data is on the disk' env WEIR_FSYNC=nonsense "$weir" bench stream --mapping consecutive --compare \
   --verify --size 64KiB --repeats 1 --storage disk --json disk.json

@@ -401,7 +401,7 @@ TEST(SharedCopy, TwoThreadsCopyEachByteOnce) {
   for (auto& byte : from) byte = static_cast<std::byte>(random());
   for (int turn = 0; turn < 20; ++turn) {
     std::vector<std::byte> to(from.size());
-    SharedCopy copy(to.data(), from.data(), from.size());
+    SharedCopy copy(to.data(), from.data(), from.size(), turn % 2 == 0);
     std::atomic<bool> go = false;
     std::thread helper([&] {
       go.wait(false);
@@ -414,7 +414,7 @@ TEST(SharedCopy, TwoThreadsCopyEachByteOnce) {
     helper.join();
     EXPECT_FALSE(copy.help());
   }
-  SharedCopy nothing(nullptr, nullptr, 0);
+  SharedCopy nothing(nullptr, nullptr, 0, true);
   nothing.run();
 }
 
