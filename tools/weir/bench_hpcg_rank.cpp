@@ -42,7 +42,8 @@ class HpcgMeasure {
     once.sets = once.iterations = 1;
     once.path += ".warm-up";
     workloads::run_hpcg(session_, *problem_, once, nullptr);
-    remove_bench_file(session_, job_, once.path);
+    RemovedFiles warm(session_);
+    warm.add(job_, once.path);
 
     if (job_.plain) {
       sample.values["plain_compute"] =
@@ -53,6 +54,7 @@ class HpcgMeasure {
     }
     workloads::HpcgSolutions kept;
     const TransportMeter transport(session_);
+    warm.let_go();
     const HpcgTimes times = workloads::run_hpcg(session_, *problem_, settings, job_.verify ? &kept : nullptr);
     sample.values["compute"] = sample.values["slowed_compute"] = times.compute;
     sample.values["send"] = times.send;

@@ -1,5 +1,6 @@
 #include "bench_rank.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 
 #include <cstdlib>
@@ -68,16 +69,31 @@ class OnWritersCore {
 
 }  // namespace
 
-void remove_bench_file(Session& session, const BenchJob& job, const std::string& path) {
-  MPI_Barrier(session.compute());
-  if (workloads::rank_in(session.compute()) != 0) return;
-  const OnWritersCore here;
+void RemovedFiles::add(const BenchJob& job, const std::string& path) {
+  MPI_Barrier(session_.compute());
+  if (workloads::rank_in(session_.compute()) != 0) return;
+  const auto hold = [&](const fs::path& file) {
+    if (auto held = open_file(file, O_RDONLY)) open_.push_back(std::move(*held));
+  };
   std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    for (const auto& entry : fs::recursive_directory_iterator(path, ignored)) {
+      if (entry.is_regular_file(ignored)) hold(entry.path());
+    }
+  } else {
+    hold(path);
+  }
   fs::remove_all(path, ignored);
   if (const auto entry = backends::find(job.backend)) {
     for (const std::string_view companion : (*entry)->companions)
       fs::remove(path + std::string(companion), ignored);
   }
+}
+
+void RemovedFiles::let_go() {
+  if (open_.empty()) return;
+  const OnWritersCore here;
+  open_.clear();
 }
 
 namespace {
@@ -99,7 +115,7 @@ Result<Json> run_job(const BenchJob& job, const Prepare& prepare) {
       const Measure measure = prepare(session, job);
       for (const BenchJob::Case& one : job.cases) {
         samples.push_back(measured(measure, one));
-        if (!job.keep) remove_bench_file(session, job, one.path);
+        if (!job.keep) RemovedFiles(session).add(job, one.path);
       }
     }
     const Summary summary = session.summary();

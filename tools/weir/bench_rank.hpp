@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench.hpp"
+#include "core/file.hpp"
 #include "weir/weir.hpp"
 
 namespace weir::cli {
@@ -20,8 +21,22 @@ using Prepare = std::function<Measure(Session&, const BenchJob&)>;
 // only when nothing could be stored. Not more than once in a process.
 Status run_bench_rank(const std::string& job_path, const Prepare& prepare);
 
-// Removes what a case wrote. COLLECTIVE over the compute ranks.
-void remove_bench_file(Session& session, const BenchJob& job, const std::string& path);
+// What cases wrote, removed, but its memory not free yet. A virtual machine may give memory that is free for
+// a second back to its host, and gets it again page by page, at a tenth of the speed of a write: what is let
+// go of just before the next file is written, that file has at once. COLLECTIVE over the compute ranks.
+class RemovedFiles {
+ public:
+  explicit RemovedFiles(Session& session) : session_(session) {}
+  ~RemovedFiles() { let_go(); }
+  RemovedFiles(const RemovedFiles&) = delete;
+  RemovedFiles& operator=(const RemovedFiles&) = delete;
+  void add(const BenchJob& job, const std::string& path);
+  void let_go();
+
+ private:
+  Session& session_;
+  std::vector<Descriptor> open_;  // on the first rank
+};
 
 // The cores of the server of a compute rank, as the plan in the environment says; empty: it has none. LOCAL.
 std::vector<int> cores_of_server(int compute_rank);

@@ -163,7 +163,7 @@ Json report_to_json(const BenchReport& report) {
     for (const char* name :
          {"visible_io_ratio", "visible_io_with_close_ratio", "compute_slowdown", "compute_slowdown_busy",
           "compute_slowdown_floor", "compute_over_floor", "wall_ratio", "wall_ratio_ideal",
-          "transport_vs_memcpy", "compute_over_synchronous_io"}) {
+          "transport_vs_memcpy", "core_distance_ns", "compute_over_synchronous_io"}) {
       row[name] = or_null(result.median(name));
     }
     row["verified"] = settings.verify ? Json(result.row.verified) : Json(nullptr);

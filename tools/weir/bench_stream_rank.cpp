@@ -2,8 +2,12 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "bench_rank.hpp"
+#include "core/core_distance.hpp"
+#include "core/no_signals.hpp"
+#include "core/this_thread.hpp"
 #include "workloads/memcpy_rate.hpp"
 #include "workloads/plain_writer.hpp"
 #include "workloads/share.hpp"
@@ -39,6 +43,7 @@ class StreamMeasure {
         job_(job),
         elements_(job.common.at("elements").get<std::uint64_t>()),
         arrays_(session, elements_),
+        removed_(session),
         writer_cores_(cores_of_server(workloads::rank_in(session.compute()))),
         turns_(workloads::slowest(writer_cores_.empty() ? 1 : 0, session.compute()) > 0
                    ? 1
@@ -62,10 +67,13 @@ class StreamMeasure {
     if (job_.plain && !rhythm_of_its_own)
       comparison.plain += plain_stream(compared, (compared.loops + 1) / 2);
     const TransportMeter transport(session_);
+    removed_.let_go();
     const StreamTimes times = workloads::run_stream(session_, arrays_, settings);
     sample.values["transport_bytes_per_second"] = transport.bytes_per_second();
+    verify(settings, sample);
     if (job_.plain) {
       if (rhythm_of_its_own) {
+        if (!job_.keep) removed_.add(job_, settings.path);
         for (int turn = 0; turn < turns_; ++turn) add_turn(comparison, compared);
         sample.values["busy_plain_compute"] = comparison.plain.compute() * settings.loops / comparison.loops;
       } else {
@@ -77,6 +85,7 @@ class StreamMeasure {
       add_kernels(sample, "slowed_", comparison.slowed);
       if (comparison.has_floor) add_kernels(sample, "floor_", comparison.floor);
       add_memcpy(sample);
+      add_distance(sample);
     }
     add_kernels(sample, "", times);
     sample.values["send"] = times.send;
@@ -84,15 +93,17 @@ class StreamMeasure {
     sample.values["open_close"] = times.open_close;
     sample.values["wall"] = times.wall;
     sample.values["server_peak_memory"] = static_cast<double>(session_.summary().peak_memory);
-    if (job_.verify) {
-      const Status right = workloads::verify_stream(session_, settings);
-      sample.verified = right.has_value();
-      if (!right) sample.failure = right.error().message();
-    }
     return sample;
   }
 
  private:
+  void verify(const StreamSettings& settings, BenchSample& sample) {
+    if (!job_.verify) return;
+    const Status right = workloads::verify_stream(session_, settings);
+    sample.verified = right.has_value();
+    if (!right) sample.failure = right.error().message();
+  }
+
   // Programs compute more between writes than is needed to hide them; how much they are slowed by them is
   // another question than how much is hidden at the least.
   static StreamSettings compared_with_plain(StreamSettings settings, const Json& parameters) {
@@ -118,8 +129,9 @@ class StreamMeasure {
 
   void add_turn(Comparison& comparison, const StreamSettings& settings) {
     comparison.plain += plain_stream(settings, (settings.loops + 1) / 2);
+    removed_.let_go();
     comparison.slowed += workloads::run_stream(session_, arrays_, settings);
-    remove_bench_file(session_, job_, settings.path);
+    removed_.add(job_, settings.path);
     add_floor(comparison, settings);
     comparison.plain += plain_stream(settings, settings.loops / 2);
     comparison.loops += settings.loops;
@@ -129,17 +141,37 @@ class StreamMeasure {
   void warm_up(const StreamSettings& settings) {
     StreamSettings once = settings;
     once.path += ".warm-up";
+    removed_.let_go();
     workloads::run_stream(session_, arrays_, once);
-    remove_bench_file(session_, job_, once.path);
+    removed_.add(job_, once.path);
     if (warm_ || !job_.plain) return;
-    // A server takes its memory into use when the session starts, as long as nothing else is to be done.
-    // Programs compute for a while before they write.
-    constexpr double enough = 0.3;  // seconds
+    // A server takes its memory into use while a file is open and nothing else is to be done. Programs
+    // compute for a while before they write.
+    constexpr double enough = 0.8;  // seconds
     StreamSettings little = settings;
     little.loops = 1;
-    for (double passed = 0; passed < enough;)
+    File idle = session_.create(once.path, {.backend = settings.backend});
+    for (double passed = 0; passed < enough && !writer_cores_.empty();)
       passed += std::max(1e-3, workloads::run_plain_stream(session_, arrays_, little).wall);
+    idle.close();
+    removed_.add(job_, once.path);
     warm_ = true;
+  }
+
+  // Virtual machines move their cores about, and what a neighbour costs depends on how near it is.
+  void add_distance(BenchSample& sample) const {
+    double nanoseconds = 0;
+    if (!writer_cores_.empty() && !may_run_on_any(writer_cores_)) {
+      CoreDistance distance;
+      std::thread there = thread_without_signals([&] {
+        run_this_thread_on(writer_cores_);
+        distance.answer();
+      });
+      nanoseconds = distance.measure().value_or(0);
+      there.join();
+    }
+    nanoseconds = workloads::slowest(nanoseconds, session_.compute());
+    if (nanoseconds > 0) sample.values["core_distance_ns"] = nanoseconds;
   }
 
   // Plain STREAM beside somebody who writes as much at the same moments, on the server's core: no server can
@@ -152,6 +184,7 @@ class StreamMeasure {
          .bytes = arrays_.a.size() * sizeof(double),
          .to_disk = job_.to_disk,
          .cores = writer_cores_});
+    removed_.let_go();
     const StreamTimes times =
         workloads::run_plain_stream(session_, arrays_, settings, [&] { writer.write(); });
     comparison.has_floor = writer.finish().has_value();
@@ -175,6 +208,7 @@ class StreamMeasure {
   const BenchJob& job_;
   std::uint64_t elements_;
   StreamArrays arrays_;
+  RemovedFiles removed_;
   std::vector<int> writer_cores_;
   // Where nobody writes beside the program there is nothing to be told apart closely: once is enough.
   int turns_;

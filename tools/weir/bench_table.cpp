@@ -69,7 +69,7 @@ void print_times(const BenchReport& report) {
        {Column{"visible I/O", "visible_io_ratio", 3}, Column{"slowdown", "compute_slowdown", 3},
         Column{"floor", "compute_slowdown_floor", 3}, Column{"busy", "compute_slowdown_busy", 3},
         Column{"wall ratio", "wall_ratio", 2}, Column{"ideal", "wall_ratio_ideal", 2},
-        Column{"of memcpy", "transport_vs_memcpy", 2}}) {
+        Column{"of memcpy", "transport_vs_memcpy", 2}, Column{"distance", "core_distance_ns", 0}}) {
     if (has(report, optional.name)) columns.push_back(optional);
   }
   std::vector<std::string> titles = labels.titles();
@@ -142,6 +142,9 @@ void print_tables(const BenchReport& report) {
     fmt::print("ideal:       the longer one of compute and I/O of the sequential run, over all of it.\n");
     if (has(report, "transport_vs_memcpy"))
       fmt::print("of memcpy:   transport beside the computation, over memcpy of an array just computed.\n");
+    if (has(report, "core_distance_ns"))
+      fmt::print(
+          "distance:    nanoseconds that a cache line takes between the program's core and the server's.\n");
   }
   for (const BenchResult& result : report.results) {
     if (!result.row.failure.empty())
