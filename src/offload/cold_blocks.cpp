@@ -21,8 +21,8 @@ void ColdBlocks::answer(CoreDistance& worker) {
 }
 
 ColdBlocks ColdBlocks::for_distance(std::optional<double> nanoseconds) {
-  // Within a die 20 to 50, between dies 80 to 200; more is no distance, but a core that both share.
-  constexpr double far = 70, farthest = 1000;
+  // Within a die 20 to 70, between dies 100 to 250; more is no distance, but a core that both share.
+  constexpr double far = 90, farthest = 1000;
   const SharingTrap trap = sharing_trap_of_processor();
   const bool between_these =
       trap == SharingTrap::everywhere || (trap == SharingTrap::between_far_cores && nanoseconds &&
