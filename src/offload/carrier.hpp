@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "collective/peers.hpp"
-#include "offload/backlog.hpp"
 #include "core/core_distance.hpp"
+#include "offload/backlog.hpp"
 #include "offload/mailbox.hpp"
 #include "offload/process_watch.hpp"
 #include "offload/shared_copy.hpp"

@@ -10,10 +10,10 @@
 #include <map>
 #include <memory>
 
+#include "core/core_distance.hpp"
 #include "core/worker.hpp"
 #include "offload/cold_blocks.hpp"
 #include "offload/conduit.hpp"
-#include "core/core_distance.hpp"
 
 namespace weir::offload {
 

@@ -11,8 +11,9 @@ namespace {
 void add_stream(CLI::App& bench, Context& context) {
   auto* command = bench.add_subcommand("stream", "STREAM's kernels, with their arrays written on the way");
   auto arguments = std::make_shared<StreamArguments>();
-  command->add_option("--size", arguments->size, "Bytes of each of the three arrays on each rank")
-      ->capture_default_str();
+  command->add_option("--size", arguments->size,
+                      "Bytes of each of the three arrays on each rank (default: 16MiB; how much compute is "
+                      "slowed is asked with 64MiB, which few caches hold, unless that is told, too)");
   command
       ->add_option("--loops", arguments->loops,
                    "Loops over the four kernels (default: 20; with --compare: for 4 writes)")

@@ -26,7 +26,7 @@ void add_bench_options(CLI::App& command, BenchArguments& arguments);
 Result<BenchSettings> settle(const BenchArguments& arguments, std::vector<std::string>& notes);
 
 struct StreamArguments : BenchArguments {
-  std::string size = "16MiB";
+  std::string size;         // empty: chosen
   int loops = 0;            // 0: chosen
   std::string write_every;  // a number, "auto" or "4x"; empty: chosen
   std::string order;        // "listing" or "spread"; empty: chosen

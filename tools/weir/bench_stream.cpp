@@ -1,5 +1,6 @@
 // `weir bench stream`: STREAM that writes its arrays, synchronously and not.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +16,12 @@ namespace weir::cli {
 
 namespace {
 
+constexpr std::int64_t default_array_bytes = std::int64_t{16} << 20;
+constexpr std::int64_t slowdown_array_bytes = std::int64_t{64} << 20;  // more than most caches hold
 constexpr int default_loops = 20;
 constexpr int default_write_every = 5;
 constexpr int writes_to_compare = 4;
+constexpr int slowdown_writes = 2;
 constexpr int rounds_to_calibrate = 3;
 // A few percent are asked for on machines where a tenth of a second differs from the next by more: what is
 // compared so closely takes turns, the more of them the shorter they are.
@@ -38,6 +42,7 @@ struct Rhythm {
 };
 
 Result<std::int64_t> array_bytes_of(const StreamArguments& arguments) {
+  if (arguments.size.empty()) return default_array_bytes;
   WEIR_ASSIGN(const std::int64_t bytes, in(parse_bytes(arguments.size), "read --size"));
   constexpr std::int64_t most = std::int64_t{1} << 46;
   if (bytes < 8 || bytes > most) {
@@ -47,7 +52,16 @@ Result<std::int64_t> array_bytes_of(const StreamArguments& arguments) {
   return bytes;
 }
 
-// STREAM is about memory: what fits into a cache measures who else uses that.
+// Of the arrays in which compute is compared with plain STREAM: what a cache has room for measures who else
+// uses that. As the user says, if he does; and little beside what the machine has.
+std::int64_t slowdown_array_bytes_of(const StreamArguments& arguments, std::int64_t array_bytes,
+                                     int ranks_that_share) {
+  if (!arguments.size.empty()) return array_bytes;
+  constexpr std::int64_t part = 64;
+  const std::int64_t memory = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  return std::clamp(memory / part / ranks_that_share, array_bytes, slowdown_array_bytes);
+}
+
 void warn_of_caches(std::int64_t array_bytes, std::vector<std::string>& notes) {
   std::uint64_t largest = 0;
   if (const auto here = node_type_of_this_machine()) {
@@ -55,9 +69,9 @@ void warn_of_caches(std::int64_t array_bytes, std::vector<std::string>& notes) {
   }
   if (largest / 3 < static_cast<std::uint64_t>(array_bytes)) return;
   notes.push_back(fmt::format(
-      "The last cache, {}, has room for the arrays: compute also depends on what else is in it. A "
+      "The last cache, {}, has room for the arrays of {}: compute also depends on what else is in it. A "
       "larger --size tells more, and takes longer.",
-      format_bytes(largest)));
+      format_bytes(largest), format_bytes(static_cast<std::uint64_t>(array_bytes))));
 }
 
 // What the user wants between two writes.
@@ -168,9 +182,11 @@ class Calibration {
     }
   }
 
+  // Compute is compared with plain STREAM in the paper's rhythm, or a slower one that storage keeps up with.
   Rhythm rhythm_for(const std::string& backend) const {
     Rhythm rhythm = rhythm_of(arguments_, loops_for(paces_.at(backend)), true);
-    if (times_a_write_ == 1 && settings_.compare) rhythm.slowdown_write_every = paper_write_every;
+    if (times_a_write_ == 1 && settings_.compare && !settings_.brief)
+      rhythm.slowdown_write_every = std::max(paper_write_every, rhythm.write_every);
     return rhythm;
   }
 
@@ -199,16 +215,23 @@ class Calibration {
   std::map<std::string, Pace> paces_;
 };
 
-Status check_files(const BenchRun& run, const std::vector<BenchRow>& rows, std::uint64_t elements) {
+Status check_files(const BenchRun& run, const std::vector<BenchRow>& rows) {
+  const auto bytes_of = [&](const char* elements, double writes) {
+    return 4.0 * sizeof(double) * run.common.at(elements).get<double>() * writes;
+  };
   double most = 0;
   double all = 0;
+  double beside = 0;
   for (const BenchRow& row : rows) {
-    const double bytes =
-        4.0 * sizeof(double) * static_cast<double>(elements) * row.what.parameters.at("writes").get<double>();
+    const Json& parameters = row.what.parameters;
+    const double bytes = bytes_of("elements", parameters.at("writes").get<double>());
     most = std::max(most, bytes);
     all += bytes;
+    // That of the library, that of the one who merely writes, and one that was removed a moment ago.
+    if (parameters.contains("slowdown_write_every"))
+      beside = 3 * bytes_of("slowdown_elements", slowdown_writes);
   }
-  return check_room(run.files, 1.1 * (run.settings.keep ? all : most));
+  return check_room(run.files, 1.1 * ((run.settings.keep ? all : most) + beside));
 }
 
 }  // namespace
@@ -219,10 +242,12 @@ Status bench_stream(const StreamArguments& arguments) {
   WEIR_ASSIGN(const Interval interval, interval_of(arguments));
   WEIR_ASSIGN(const BenchSettings settings, settle(arguments, notes));
   const bool calibrated = interval.calibrated();
-  const std::uint64_t elements = static_cast<std::uint64_t>(array_bytes) / sizeof(double) *
-                                 (settings.strong ? 1U : static_cast<std::uint64_t>(settings.compute));
-  const std::int64_t turns =
-      settings.brief ? 1 : std::clamp<std::int64_t>(bytes_of_one_turn / array_bytes, 1, most_turns);
+  const int shares = settings.strong ? 1 : settings.compute;
+  const auto elements_of = [&](std::int64_t bytes) {
+    return static_cast<std::uint64_t>(bytes) / sizeof(double) * static_cast<std::uint64_t>(shares);
+  };
+  const std::int64_t slowdown_bytes = slowdown_array_bytes_of(arguments, array_bytes, shares);
+  const std::int64_t turns = std::clamp<std::int64_t>(bytes_of_one_turn / slowdown_bytes, 1, most_turns);
 
   const Interrupts interrupts;
   WEIR_ASSIGN(const BenchFolder files,
@@ -232,7 +257,10 @@ Status bench_stream(const StreamArguments& arguments) {
   BenchRun run{.workload = "stream",
                .settings = settings,
                .launches = {},
-               .common = {{"elements", elements}, {"turns", turns}},
+               .common = {{"elements", elements_of(array_bytes)},
+                          {"slowdown_elements", elements_of(slowdown_bytes)},
+                          {"slowdown_writes", slowdown_writes},
+                          {"turns", turns}},
                .files = files.path(),
                .scratch = scratch.path()};
   WEIR_ASSIGN(run.launches, launches_of(settings));
@@ -247,7 +275,7 @@ Status bench_stream(const StreamArguments& arguments) {
     one.parameters = to_json(rhythm_of(arguments, std::max(interval.loops, 1), calibrated));
     rows.push_back({.what = std::move(one)});
   }
-  WEIR_TRY(check_files(run, rows, elements));
+  WEIR_TRY(check_files(run, rows));
   Calibration calibration(arguments, settings, interval.times_a_write);
   const auto set_rhythms = [&](std::vector<BenchRow>& all) {
     for (BenchRow& row : all) row.what.parameters = to_json(calibration.rhythm_for(row.what.backend));
@@ -256,7 +284,7 @@ Status bench_stream(const StreamArguments& arguments) {
   if (calibrated) {
     WEIR_TRY(calibration.calibrate(run));
     set_rhythms(rows);
-    WEIR_TRY(check_files(run, rows, elements));
+    WEIR_TRY(check_files(run, rows));
     warmed = [&](std::vector<BenchRow>& all, const std::vector<BenchSample>& samples) {
       calibration.look_again(all, samples);
       set_rhythms(all);
@@ -267,14 +295,21 @@ Status bench_stream(const StreamArguments& arguments) {
                                           settings.compute == 1 ? "rank" : "ranks",
                                           format_bytes(static_cast<std::uint64_t>(array_bytes)),
                                           settings.strong ? "shared by all" : "on each"));
-  if (settings.compare && !settings.brief) warn_of_caches(array_bytes, notes);
+  if (settings.compare && !settings.brief) {
+    if (slowdown_bytes != array_bytes && calibrated)
+      notes.push_back(fmt::format("How much compute is slowed is asked with arrays of {}.",
+                                  format_bytes(static_cast<std::uint64_t>(slowdown_bytes))));
+    warn_of_caches(calibrated ? slowdown_bytes : array_bytes, notes);
+  }
   if (calibrated) {
     const auto found = calibration.notes();
     notes.insert(notes.end(), found.begin(), found.end());
   }
   return finish({.workload = "stream",
                  .settings = settings,
-                 .parameters = {{"array_bytes_of_all_ranks", elements * sizeof(double)},
+                 .parameters = {{"array_bytes_of_all_ranks", elements_of(array_bytes) * sizeof(double)},
+                                {"slowdown_array_bytes_of_all_ranks",
+                                 elements_of(calibrated ? slowdown_bytes : array_bytes) * sizeof(double)},
                                 {"write_every_calibrated", calibrated},
                                 {"compute_times_a_write", calibrated ? interval.times_a_write : 0}},
                  .notes = notes,

@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "bench_rank.hpp"
@@ -41,8 +42,7 @@ class StreamMeasure {
   StreamMeasure(Session& session, const BenchJob& job)
       : session_(session),
         job_(job),
-        elements_(job.common.at("elements").get<std::uint64_t>()),
-        arrays_(session, elements_),
+        arrays_(session, job.common.at("elements").get<std::uint64_t>()),
         removed_(session),
         writer_cores_(cores_of_server(workloads::rank_in(session.compute()))),
         turns_(workloads::slowest(writer_cores_.empty() ? 1 : 0, session.compute()) > 0
@@ -50,7 +50,7 @@ class StreamMeasure {
                    : job.common.at("turns").get<int>()) {}
 
   BenchSample measure(const BenchJob::Case& one) {
-    const StreamSettings settings{.elements = elements_,
+    const StreamSettings settings{.elements = job_.common.at("elements").get<std::uint64_t>(),
                                   .loops = one.parameters.at("loops").get<int>(),
                                   .write_every = one.parameters.at("write_every").get<int>(),
                                   .spread = one.parameters.at("spread").get<bool>(),
@@ -58,32 +58,28 @@ class StreamMeasure {
                                   .weir_arrays = one.arrays == "weir",
                                   .path = one.path,
                                   .backend = job_.backend};
-    const StreamSettings compared = compared_with_plain(settings, one.parameters);
-    const bool rhythm_of_its_own = compared.path != settings.path;
     BenchSample sample;
     warm_up(settings);
     // Half of plain STREAM before and half after, so that a machine that changes meanwhile hits both alike.
-    Comparison comparison;
-    if (job_.plain && !rhythm_of_its_own)
-      comparison.plain += plain_stream(compared, (compared.loops + 1) / 2);
+    Comparison here;
+    if (job_.plain) here.plain += plain_stream(settings, (settings.loops + 1) / 2);
     const TransportMeter transport(session_);
     removed_.let_go();
     const StreamTimes times = workloads::run_stream(session_, arrays_, settings);
     sample.values["transport_bytes_per_second"] = transport.bytes_per_second();
     verify(settings, sample);
     if (job_.plain) {
-      if (rhythm_of_its_own) {
-        if (!job_.keep) removed_.add(job_, settings.path);
-        for (int turn = 0; turn < turns_; ++turn) add_turn(comparison, compared);
-        sample.values["busy_plain_compute"] = comparison.plain.compute() * settings.loops / comparison.loops;
+      const auto other_rhythm = one.parameters.find("slowdown_write_every");
+      if (other_rhythm == one.parameters.end()) add_floor(here, settings);
+      here.plain += plain_stream(settings, settings.loops / 2);
+      here.slowed = times;
+      if (other_rhythm == one.parameters.end()) {
+        add_comparison(sample, here);
       } else {
-        comparison.slowed = times;
-        add_floor(comparison, compared);
-        comparison.plain += plain_stream(compared, compared.loops / 2);
+        if (!job_.keep) removed_.add(job_, settings.path);
+        sample.values["busy_plain_compute"] = here.plain.compute();
+        add_comparison(sample, compare(settings, other_rhythm->get<int>()));
       }
-      add_kernels(sample, "plain_", comparison.plain);
-      add_kernels(sample, "slowed_", comparison.slowed);
-      if (comparison.has_floor) add_kernels(sample, "floor_", comparison.floor);
       add_memcpy(sample);
       add_distance(sample);
     }
@@ -104,57 +100,68 @@ class StreamMeasure {
     if (!right) sample.failure = right.error().message();
   }
 
-  // Programs compute more between writes than is needed to hide them; how much they are slowed by them is
-  // another question than how much is hidden at the least.
-  static StreamSettings compared_with_plain(StreamSettings settings, const Json& parameters) {
-    const auto every = parameters.find("slowdown_write_every");
-    if (every == parameters.end()) return settings;
-    settings.write_every = every->get<int>();
-    settings.loops = 2 * settings.write_every;
-    settings.path += ".slowdown";
-    return settings;
-  }
-
   // The same loops without the library, beside it, and beside somebody who merely writes.
   struct Comparison {
     StreamTimes plain, slowed, floor;
-    int loops = 0;
     bool has_floor = false;
   };
 
+  static void add_comparison(BenchSample& sample, const Comparison& comparison) {
+    add_kernels(sample, "plain_", comparison.plain);
+    add_kernels(sample, "slowed_", comparison.slowed);
+    if (comparison.has_floor) add_kernels(sample, "floor_", comparison.floor);
+  }
+
+  StreamArrays& arrays_for(const StreamSettings& settings) {
+    if (settings.elements == job_.common.at("elements").get<std::uint64_t>()) return arrays_;
+    if (!slowdown_arrays_) slowdown_arrays_.emplace(session_, settings.elements);
+    return *slowdown_arrays_;
+  }
+
   StreamTimes plain_stream(StreamSettings settings, int loops) {
     settings.loops = loops;
-    return loops > 0 ? workloads::run_plain_stream(session_, arrays_, settings) : StreamTimes{};
+    return loops > 0 ? workloads::run_plain_stream(session_, arrays_for(settings), settings) : StreamTimes{};
   }
 
-  void add_turn(Comparison& comparison, const StreamSettings& settings) {
-    comparison.plain += plain_stream(settings, (settings.loops + 1) / 2);
+  // Programs compute more between writes than is needed to hide them; how much they are slowed by them is
+  // another question than how much is hidden at the least, asked in another rhythm and with other arrays.
+  Comparison compare(StreamSettings settings, int write_every) {
+    settings.elements = job_.common.at("slowdown_elements").get<std::uint64_t>();
+    settings.write_every = write_every;
+    settings.loops = job_.common.at("slowdown_writes").get<int>() * write_every;
+    settings.path += ".slowdown";
+    run_and_remove(settings);
+    Comparison comparison;
+    for (int turn = 0; turn < turns_; ++turn) {
+      comparison.plain += plain_stream(settings, (settings.loops + 1) / 2);
+      comparison.slowed += run_and_remove(settings);
+      add_floor(comparison, settings);
+      comparison.plain += plain_stream(settings, settings.loops / 2);
+    }
+    return comparison;
+  }
+
+  StreamTimes run_and_remove(const StreamSettings& settings) {
     removed_.let_go();
-    comparison.slowed += workloads::run_stream(session_, arrays_, settings);
+    const StreamTimes times = workloads::run_stream(session_, arrays_for(settings), settings);
     removed_.add(job_, settings.path);
-    add_floor(comparison, settings);
-    comparison.plain += plain_stream(settings, settings.loops / 2);
-    comparison.loops += settings.loops;
+    return times;
   }
 
-  // Memory that was never used, here and in a server, is slow once: not while we measure.
-  void warm_up(const StreamSettings& settings) {
-    StreamSettings once = settings;
-    once.path += ".warm-up";
-    removed_.let_go();
-    workloads::run_stream(session_, arrays_, once);
-    removed_.add(job_, once.path);
+  // Memory that was never used, here, in a server and in the system, is slow once: not while we measure.
+  void warm_up(StreamSettings settings) {
+    settings.path += ".warm-up";
+    run_and_remove(settings);
     if (warm_ || !job_.plain) return;
     // A server takes its memory into use while a file is open and nothing else is to be done. Programs
     // compute for a while before they write.
     constexpr double enough = 0.8;  // seconds
-    StreamSettings little = settings;
-    little.loops = 1;
-    File idle = session_.create(once.path, {.backend = settings.backend});
+    File idle = session_.create(settings.path, {.backend = settings.backend});
     for (double passed = 0; passed < enough && !writer_cores_.empty();)
-      passed += std::max(1e-3, workloads::run_plain_stream(session_, arrays_, little).wall);
+      passed += std::max(1e-3, plain_stream(settings, 1).wall);
     idle.close();
-    removed_.add(job_, once.path);
+    removed_.add(job_, settings.path);
+    run_and_remove(settings);  // what was not in use the first time since others were slower
     warm_ = true;
   }
 
@@ -181,12 +188,12 @@ class StreamMeasure {
     if (workloads::slowest(has_none ? 1 : 0, session_.compute()) > 0) return;
     PlainWriter writer(
         {.path = settings.path + ".floor." + std::to_string(workloads::rank_in(session_.compute())),
-         .bytes = arrays_.a.size() * sizeof(double),
+         .bytes = arrays_for(settings).a.size() * sizeof(double),
          .to_disk = job_.to_disk,
          .cores = writer_cores_});
     removed_.let_go();
     const StreamTimes times =
-        workloads::run_plain_stream(session_, arrays_, settings, [&] { writer.write(); });
+        workloads::run_plain_stream(session_, arrays_for(settings), settings, [&] { writer.write(); });
     comparison.has_floor = writer.finish().has_value();
     if (comparison.has_floor) comparison.floor += times;
   }
@@ -194,7 +201,6 @@ class StreamMeasure {
   void add_memcpy(BenchSample& sample) {
     const auto compute = [&] {
       StreamSettings loop;
-      loop.elements = elements_;
       workloads::run_plain_stream(session_, arrays_, loop);
     };
     std::vector<double> copy(arrays_.a.size());
@@ -206,8 +212,8 @@ class StreamMeasure {
 
   Session& session_;
   const BenchJob& job_;
-  std::uint64_t elements_;
   StreamArrays arrays_;
+  std::optional<StreamArrays> slowdown_arrays_;  // of another size
   RemovedFiles removed_;
   std::vector<int> writer_cores_;
   // Where nobody writes beside the program there is nothing to be told apart closely: once is enough.
