@@ -14,8 +14,8 @@
 
 namespace weir {
 
-// AMD's have it between far cores, unless WEIR_SHARING_TRAP says no, or yes: everywhere. (No, where a program
-// cannot evict.)
+// AMD's have it between far cores, unless WEIR_SHARING_TRAP says no, or yes: everywhere, for arrays of any
+// size, as tests want it. (No, where a program cannot evict.)
 enum class SharingTrap : std::uint8_t { none, between_far_cores, everywhere };
 SharingTrap sharing_trap_of_processor();
 

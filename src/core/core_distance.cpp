@@ -43,10 +43,11 @@ bool CoreDistance::exchange(std::int64_t deadline) {
   return true;
 }
 
-// The shortest of a few: whatever comes in between makes it longer.
+// The shortest of many short ones: whatever comes in between makes it longer, and other ranks may have
+// threads that answer on the same core.
 std::optional<double> CoreDistance::measure() {
-  constexpr int tries = 5;
-  constexpr int exchanges = 100;
+  constexpr int tries = 60;
+  constexpr int exchanges = 8;
   const std::int64_t deadline = nanoseconds() + longest;
   std::optional<double> shortest;
   bool there = exchange(deadline);

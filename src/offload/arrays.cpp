@@ -5,6 +5,7 @@
 #include <exception>
 #include <thread>
 
+#include "core/memory.hpp"
 #include "core/timed.hpp"
 
 namespace weir::offload {
@@ -47,7 +48,7 @@ Result<std::shared_ptr<Memory>> Arrays::allocate(std::uint64_t bytes) {
 
 Result<Arrays::Half*> Arrays::make_half(std::uint64_t bytes) {
   constexpr std::uint64_t page = 4096;
-  if (bytes > UINT64_MAX / 2)
+  if (bytes > UINT64_MAX / 2 || bytes > available_memory())
     return fail(ErrorCode::no_memory, "an array of that size does not fit into memory");
   let_others_map();
   auto half = std::make_unique<Half>();

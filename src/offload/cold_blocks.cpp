@@ -25,8 +25,9 @@ ColdBlocks ColdBlocks::for_distance(std::optional<double> nanoseconds) {
   constexpr double far = 90, farthest = 1000;
   const SharingTrap trap = sharing_trap_of_processor();
   const bool between_these =
-      trap == SharingTrap::everywhere || (trap == SharingTrap::between_far_cores && nanoseconds &&
-                                          *nanoseconds > far && *nanoseconds < farthest);
+      trap == SharingTrap::between_far_cores && nanoseconds && *nanoseconds > far && *nanoseconds < farthest;
+  constexpr std::uint64_t no_cache = 4;  // all is cold
+  if (trap == SharingTrap::everywhere) return ColdBlocks(no_cache);
   return between_these ? ColdBlocks(last_cache_bytes()) : ColdBlocks();
 }
 

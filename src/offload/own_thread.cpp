@@ -20,7 +20,8 @@ void OwnThread::submit(Operation operation) {
       const Timed timed(storing_seconds_);
       status = leaving_ ? Status(fail(ErrorCode::state, "the program has left the session"))
                         : guarded([&] { return perform(operation); });
-      if (operation.has_data() && cold_blocks_.note(operation.data, operation.bytes))
+      // Data of what failed may be gone, with a rank that has left.
+      if (status && operation.has_data() && cold_blocks_.note(operation.data, operation.bytes))
         evict(operation.data, operation.bytes);
     }
     if (operation.progress) operation.progress->mark_done(std::move(status));

@@ -31,6 +31,8 @@ std::string Summary::text() const {
     lines += fmt::format("weir: {} went through {} at {}; a server held at most {}\n",
                          format_bytes(transport_bytes), transports, rate(transport_bytes, transport_seconds),
                          format_bytes(peak_memory));
+  } else if (peak_memory > 0) {
+    lines += fmt::format("weir: nothing was copied; a server held at most {}\n", format_bytes(peak_memory));
   }
   return lines;
 }

@@ -258,9 +258,12 @@ HpcgSolver::Outcome HpcgSolver::solve(std::span<const double> b, std::span<doubl
     }
     const double previous = rz;
     rz = work.dot(r.data(), z.data());
+    if (!std::isnormal(rz)) break;  // so small that there are no numbers for it: solved, on all ranks alike
     work.combine(1, z.data(), outcome.iterations == 0 ? 0 : rz / previous, p.data(), p.data());
     work.multiply(level, p, product.data());
-    const double alpha = rz / work.dot(p.data(), product.data());
+    const double curvature = work.dot(p.data(), product.data());
+    if (!std::isnormal(curvature)) break;
+    const double alpha = rz / curvature;
     work.combine(1, x.data(), alpha, p.data(), x.data());
     work.combine(1, r.data(), -alpha, product.data(), r.data());
     outcome.last_residual = std::sqrt(work.dot(r.data(), r.data()));

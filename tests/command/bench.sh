@@ -91,6 +91,11 @@ else
   grep -q 'this build draws no charts' plot.txt || failed "plot: $(cat plot.txt)"
 fi
 
+# Reports that could not be stored are noticed before anything runs.
+expect 1 'x-breakdown.svg' bash -c "mkdir -p x-breakdown.svg && '$weir' bench stream --size 64KiB --plot x --mapping sequential"
+expect 2 'the same file' "$weir" bench stream --size 64KiB --plot y --json y-wall.png --mapping sequential
+expect 1 'create a file' "$weir" bench stream --size 64KiB --json /proc/y --mapping sequential
+
 # Loops and writes as said; strong scaling shares the array.
 expect 0 'shared by all' "$weir" bench stream -n 3 --strong --size 1000 --loops 7 --write-every 3 --mapping sequential \
   --repeats 1 --verify --json strong.json
@@ -107,6 +112,9 @@ for row in rows:
     assert row["parameters"]["slowdown_write_every"] == max(10, row["parameters"]["write_every"])
     assert row["compute_slowdown_busy"] > 0'
 
+# Arrays that the loops do not come to are no error.
+expect 0 'yes' "$weir" bench stream --order spread --loops 3 --write-every 10 --mapping sequential --size 8KiB --repeats 1 --verify
+
 # Kept files are those that other commands read. Of a folder that the user named, only what is the benchmark's own is removed.
 mkdir -p kept
 touch kept/thesis.partial.tex kept/stream-sequential-posix.dat.partial.abcdefgh
@@ -115,6 +123,12 @@ expect 0 'verified' "$weir" bench stream --mapping sequential --size 8KiB --loop
 expect 0 'triad +float64 +\[1024\] +2 \(0,2\)' "$weir" ls kept/stream-sequential-posix.dat
 rm kept/thesis.partial.tex || failed "kept: $(ls kept)"
 [ -z "$(find kept -name '*warm-up*' -o -name '*.partial.*')" ] || failed "kept: $(ls kept)"
+# So are those of a comparison, measured where they are to be, and nothing else.
+expect 0 'verified' "$weir" bench stream --mapping consecutive --compare --arrays user --size 8KiB --repeats 1 --verify --keep --folder kept2
+[ -z "$(find kept2 -mindepth 1 ! -name 'stream-*-posix.dat' ! -name 'stream-*-posix.dat.json')" ] || failed "kept2: $(ls -A kept2)"
+nothing_left 'kept files'
+# Numbers that become too small for the processor are solved, not wrong.
+expect 0 'yes' "$weir" bench hpcg -n 1 --grid 8 --sets 2 --iterations 500 --repeats 1 --verify --mapping sequential
 
 # HPCG: matrix and solution.
 expect 0 'Valid: symmetry' "$weir" bench hpcg -n 2 --mapping sequential --grid 8 --sets 2 --repeats 1 --compare --verify \

@@ -151,6 +151,14 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
                                              .offset = {late.size() * static_cast<std::size_t>(place.rank)},
                                              .count = {late.size()}});
     throw std::runtime_error("all ranks have had enough");
+  } else if (scenario == "exception-late") {  // the data is gone long before the others come
+    if (last) {
+      const std::vector<double> gone(std::size_t{1} << 20U, 3);
+      const weir::Ticket ticket = lost->write("late", gone, {.shape = {gone.size()}, .count = {gone.size()}});
+      throw std::runtime_error("one rank has had enough");
+    }
+    ::sleep(7);  // whoever throws waits for 5 s
+    for (int step = 4; step < 20; ++step) write(*lost, place, passing, step).wait_stored();
   } else if (scenario == "exceptions") {  // on all ranks
     throw std::runtime_error("all ranks have had enough");
   } else if (scenario == "end-unclosed") {

@@ -92,6 +92,9 @@ else
   run exception fails 'has left the session|differs between ranks|given up by the program' clean
   run exception-between fails 'rank [0-9]+\): this rank has left the session' clean
 fi
+if [ "$mode" = thread ]; then
+  WEIR_SHARING_TRAP=yes run exception-late fails 'has left the session|differs between ranks' clean
+fi
 if [ "$mode" = servers ]; then
   run idle succeeds '' clean
   run server-killed fails 'signal 9|Killed|has ended' any

@@ -217,6 +217,7 @@ TEST_P(SerialSession, MovedAndSerialHandles) {
   other.close();
   EXPECT_THAT(failure_of([&] { (void)session_.compute(); }), HasSubstr("serial"));
   EXPECT_THROW((void)session_.allocate<double>(SIZE_MAX / 8 + 2), std::bad_alloc);
+  EXPECT_THROW((void)session_.allocate<double>(std::size_t{1} << 43U), std::bad_alloc) << "64 TiB";
 }
 
 TEST_P(SerialSession, RenamedFiles) {

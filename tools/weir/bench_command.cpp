@@ -16,7 +16,7 @@ void add_stream(CLI::App& bench, Context& context) {
                       "slowed is asked with 64MiB, which few caches hold, unless that is told, too)");
   command
       ->add_option("--loops", arguments->loops,
-                   "Loops over the four kernels (default: 20; with --compare: for 4 writes)")
+                   "Loops over the four kernels (default: 20; where --write-every is auto: for 4 writes)")
       ->check(CLI::Range(1, workloads::most_stream_loops));
   command->add_option("--write-every", arguments->write_every,
                       "Write the arrays in every so many loops; 4x: as many as last four times as long as a "

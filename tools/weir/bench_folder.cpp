@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "core/file.hpp"
@@ -55,8 +57,11 @@ void remove_unfinished(const std::string& path) {
   const std::string file = fs::path(path).filename().string();
   for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path(), ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(file) && name.find(".partial.", file.size()) != std::string::npos)
-      fs::remove_all(entry.path(), ignored);
+    if (!name.starts_with(file)) continue;
+    const std::string_view rest = std::string_view(name).substr(file.size());
+    const bool ours = rest.starts_with(".floor.") || rest.starts_with(".slowdown") ||
+                      rest.starts_with(".warm-up") || rest.find(".partial.") != std::string_view::npos;
+    if (ours) fs::remove_all(entry.path(), ignored);
   }
 }
 
@@ -93,18 +98,34 @@ Status check_writable(const std::string& path) {
   if (path == "-")
     return fail(ErrorCode::invalid_argument, "'-': standard output has the table", "name a file");
   const fs::path folder = fs::absolute(path).parent_path();
-  if (::access(folder.c_str(), W_OK) != 0) return fail_errno(errno, "create a file", path);
-  if (fs::is_directory(path)) return fail_errno(EISDIR, "create a file", path);
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return fail_errno(EISDIR, "create a file", path);
+  // Some file systems let root write, and yet have no room for new files.
+  std::string trial = folder.string() + "/.weir-bench-XXXXXX";
+  const int made = ::mkstemp(trial.data());
+  if (made < 0) return fail_errno(errno, "create a file", path);
+  ::close(made);
+  ::unlink(trial.c_str());
   return {};
 }
 
-Status check_reports(const std::string& json, const std::string& csv) {
-  WEIR_TRY(check_writable(json));
-  WEIR_TRY(check_writable(csv));
-  const auto place = [](const std::string& path) { return fs::weakly_canonical(fs::absolute(path)); };
-  if (json.empty() || csv.empty() || place(json) != place(csv)) return {};
-  return fail(ErrorCode::invalid_argument, fmt::format("--json and --csv are the same file, {}", csv),
-              "name two files");
+Status check_reports(const std::vector<Report>& reports) {
+  const auto place = [](const std::string& path) {
+    std::error_code ignored;
+    return fs::weakly_canonical(fs::absolute(path), ignored);
+  };
+  for (auto report = reports.begin(); report != reports.end(); ++report) {
+    if (report->path.empty()) continue;
+    WEIR_TRY(in(check_writable(report->path), fmt::format("{}", report->option)));
+    const auto same = std::find_if(reports.begin(), report, [&](const Report& other) {
+      return !other.path.empty() && place(other.path) == place(report->path);
+    });
+    if (same != report)
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("{} and {} are the same file, {}", same->option, report->option, report->path),
+                  "name two files");
+  }
+  return {};
 }
 
 }  // namespace weir::cli

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -26,8 +27,8 @@ class BenchFolder {
   bool temporary_;
 };
 
-// Removes what is left of a file of the benchmark that was never finished, its warm-up's included: what else
-// is in a folder that the user named is the user's.
+// Removes what is left of a file of the benchmark that was never finished, and of those that were made beside
+// it for a moment: what else is in a folder that the user named is the user's.
 void remove_unfinished(const std::string& path);
 
 // While it lives, an interrupt or a request to end is noted instead of ending this process on the spot, so
@@ -50,6 +51,10 @@ Status check_room(const std::string& folder, double bytes);
 // Fails when a file of this name could not be made: better before a long run than after it.
 Status check_writable(const std::string& path);
 // The same for the results; each wants a file of its own.
-Status check_reports(const std::string& json, const std::string& csv);
+struct Report {
+  std::string option;  // "--json"
+  std::string path;    // empty: not asked for
+};
+Status check_reports(const std::vector<Report>& reports);
 
 }  // namespace weir::cli

@@ -37,14 +37,8 @@ class HpcgMeasure {
                                 .backend = job_.backend};
     BenchSample sample;
     prepare(settings.weir_arrays, sample);
-    // Memory that was never used, here and in a server, is slow once: not while we measure.
-    HpcgSettings once = settings;
-    once.sets = once.iterations = 1;
-    once.path += ".warm-up";
-    workloads::run_hpcg(session_, *problem_, once, nullptr);
-    RemovedFiles warm(session_);
-    warm.add(job_, once.path);
-
+    RemovedFiles removed(session_);
+    warm_up(settings, removed);
     if (job_.plain) {
       sample.values["plain_compute"] =
           workloads::run_plain_hpcg(session_, *problem_, settings).compute * settings.sets;
@@ -54,7 +48,7 @@ class HpcgMeasure {
     }
     workloads::HpcgSolutions kept;
     const TransportMeter transport(session_);
-    warm.let_go();
+    removed.let_go();
     const HpcgTimes times = workloads::run_hpcg(session_, *problem_, settings, job_.verify ? &kept : nullptr);
     sample.values["compute"] = sample.values["slowed_compute"] = times.compute;
     sample.values["send"] = times.send;
@@ -75,6 +69,23 @@ class HpcgMeasure {
   }
 
  private:
+  // Memory that was never used, here and in a server, is slow once: not while we measure.
+  void warm_up(HpcgSettings once, RemovedFiles& removed) {
+    once.sets = once.iterations = 1;
+    once.path += ".warm-up";
+    const auto run_and_remove = [&] {
+      workloads::run_hpcg(session_, *problem_, once, nullptr);
+      removed.add(job_, once.path);
+    };
+    run_and_remove();
+    if (warm_) return;
+    let_servers_warm_up(session_, job_, once.path,
+                        [&] { workloads::run_plain_hpcg(session_, *problem_, once); });
+    removed.add(job_, once.path);
+    run_and_remove();
+    warm_ = true;
+  }
+
   void prepare(bool weir_arrays, BenchSample& sample) {
     if (!problem_ || problem_->weir_arrays() != weir_arrays) {
       problem_.emplace(session_, part_, weir_arrays);
@@ -93,6 +104,7 @@ class HpcgMeasure {
   const BenchJob& job_;
   workloads::GridPart part_;
   std::optional<HpcgProblem> problem_;
+  bool warm_ = false;
 };
 
 }  // namespace

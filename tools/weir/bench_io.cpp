@@ -34,9 +34,11 @@ Status check_arguments(const IoArguments& arguments) {
   if (arguments.vcluster.empty() && !arguments.mappings.empty())
     return fail(ErrorCode::invalid_argument, "--mappings: on one node every mapping is the same",
                 "add --vcluster 4x4");
-  WEIR_TRY(check_reports(arguments.json, arguments.csv));
-  if (!arguments.plot.empty()) WEIR_TRY(check_writable(arguments.plot + ".svg"));
-  return {};
+  std::vector<Report> reports = {{"--json", arguments.json}, {"--csv", arguments.csv}};
+  if (!arguments.plot.empty()) {
+    for (const char* extension : {".svg", ".png"}) reports.push_back({"--plot", arguments.plot + extension});
+  }
+  return check_reports(reports);
 }
 
 }  // namespace

@@ -125,10 +125,12 @@ Result<BenchSettings> settle(const BenchArguments& arguments, std::vector<std::s
   WEIR_ASSIGN(settings.arrays, arrays_of(arguments));
   if (arguments.tests != "on") settings.tests.push_back(false);
   if (arguments.tests != "off") settings.tests.push_back(true);
-  WEIR_TRY(check_reports(settings.json, settings.csv));
+  std::vector<Report> reports = {{"--json", settings.json}, {"--csv", settings.csv}};
   if (!settings.plot.empty()) {
-    WEIR_TRY(check_writable(settings.plot + "-wall.png"));
+    for (const char* name : {"-wall.png", "-wall.svg", "-breakdown.png", "-breakdown.svg"})
+      reports.push_back({"--plot", settings.plot + name});
   }
+  WEIR_TRY(check_reports(reports));
   return settings;
 }
 

@@ -96,6 +96,19 @@ void RemovedFiles::let_go() {
   open_.clear();
 }
 
+void let_servers_warm_up(Session& session, const BenchJob& job, const std::string& path,
+                         const std::function<void()>& compute) {
+  constexpr double enough = 0.8;  // seconds
+  const bool has_one = !cores_of_server(workloads::rank_in(session.compute())).empty();
+  if (workloads::slowest(has_one ? 1 : 0, session.compute()) == 0) return;
+  File idle = session.create(path, {.backend = job.backend});
+  const double start = MPI_Wtime();
+  for (double passed = 0; passed < enough;
+       passed = workloads::slowest(MPI_Wtime() - start, session.compute()))
+    compute();
+  idle.close();
+}
+
 namespace {
 
 BenchSample measured(const Measure& measure, const BenchJob::Case& one) {

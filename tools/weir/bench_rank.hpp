@@ -38,6 +38,12 @@ class RemovedFiles {
   std::vector<Descriptor> open_;  // on the first rank
 };
 
+// Computes for a while beside an open file, in which servers take memory into use that they will need: not
+// while we measure. Programs compute before they write, too. Nothing where there is no server. COLLECTIVE
+// over the compute ranks.
+void let_servers_warm_up(Session& session, const BenchJob& job, const std::string& path,
+                         const std::function<void()>& compute);
+
 // The cores of the server of a compute rank, as the plan in the environment says; empty: it has none. LOCAL.
 std::vector<int> cores_of_server(int compute_rank);
 

@@ -151,7 +151,12 @@ class Calibration {
   Status calibrate(const BenchRun& run) {
     BenchSettings quick = run.settings;
     quick.verify = quick.keep = false;
-    const BenchRun in_files{run.workload, quick, run.launches, run.common, run.scratch, run.files};
+    const BenchRun quick_run{.workload = run.workload,
+                             .settings = quick,
+                             .launches = run.launches,
+                             .common = run.common,
+                             .files = run.files,
+                             .scratch = run.scratch};
     std::map<std::string, std::vector<Pace>> tries;
     // The first round writes after every loop; those that count, in the rhythm that this suggests: some
     // backends write faster if there is time in between.
@@ -159,7 +164,7 @@ class Calibration {
       for (const std::string& backend : run.settings.backends) {
         const Rhythm tried = round == 0 ? Rhythm{.loops = writes_to_compare, .write_every = 1}
                                         : rhythm_of(arguments_, loops_for(paces_.at(backend)), true);
-        WEIR_ASSIGN(const Pace pace, try_rhythm(in_files, backend, tried));
+        WEIR_ASSIGN(const Pace pace, try_rhythm(quick_run, backend, tried));
         if (round == 0)
           paces_[backend] = pace;
         else

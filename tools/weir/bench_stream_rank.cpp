@@ -153,13 +153,7 @@ class StreamMeasure {
     settings.path += ".warm-up";
     run_and_remove(settings);
     if (warm_ || !job_.plain) return;
-    // A server takes its memory into use while a file is open and nothing else is to be done. Programs
-    // compute for a while before they write.
-    constexpr double enough = 0.8;  // seconds
-    File idle = session_.create(settings.path, {.backend = settings.backend});
-    for (double passed = 0; passed < enough && !writer_cores_.empty();)
-      passed += std::max(1e-3, plain_stream(settings, 1).wall);
-    idle.close();
+    let_servers_warm_up(session_, job_, settings.path, [&] { plain_stream(settings, 1); });
     removed_.add(job_, settings.path);
     run_and_remove(settings);  // what was not in use the first time since others were slower
     warm_ = true;

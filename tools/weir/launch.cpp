@@ -142,6 +142,8 @@ Status run_ranks(int ranks, const std::vector<std::string>& arguments,
   ranks_of_weir.words.insert(ranks_of_weir.words.end(), arguments.begin(), arguments.end());
   const PassSignalsOn while_waiting;
   WEIR_ASSIGN(const int code, launch(ranks_of_weir));
+  if (code != 0 && while_waiting.came())
+    return fail(ErrorCode::io, "told to end by a signal, before all was done");
   return outcome(fmt::format("{} -n {}", build::mpiexec, ranks), code);
 }
 
