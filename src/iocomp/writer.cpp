@@ -130,7 +130,7 @@ Block Writer::send(const double* data, std::size_t size, const MPI_Request* requ
     File file = session_.create(send.made_as, file_options_);
     // HDF5 and others want an address, also for nothing.
     static constexpr double nothing = 0;
-    send.ticket = file.write_elements(variable_, Type::float64, data == nullptr ? &nothing : data, size,
+    send.ticket = file.write_elements(variable_, Type::float64, size == 0 ? &nothing : data, size,
                                       {.shape = block.global, .offset = block.start, .count = block.local});
     send.closing = file.close_later();
   });

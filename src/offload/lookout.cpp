@@ -20,8 +20,7 @@ constexpr auto for_others_to_speak = 5s;
 
 }  // namespace
 
-Lookout::Lookout(int server, std::vector<collective::NextNode> watched)
-    : server_(server), watched_(std::move(watched)) {
+Lookout::Lookout(int server, std::vector<Look> watched) : server_(server), watched_(std::move(watched)) {
   if (!watched_.empty()) thread_ = thread_without_signals([this] { look(); });
 }
 
@@ -48,8 +47,8 @@ std::string Lookout::describe_loss(const std::string& cause) const {
 void Lookout::look() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, between_looks, [this] { return over_; })) {
-    for (collective::NextNode& one : watched_) {
-      const auto cause = one.look();
+    for (const Look& look_at_one : watched_) {
+      const auto cause = look_at_one();
       if (!cause) continue;
       const std::string loss = describe_loss(*cause);
       if (changed_.wait_for(lock, for_others_to_speak, [this] { return over_; })) return;

@@ -10,9 +10,11 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <new>
 
 #include "collective/next_node.hpp"
+#include "collective/peers.hpp"
 #include "offload/carrier.hpp"
 #include "offload/lookout.hpp"
 #include "offload/mpi_link.hpp"
@@ -95,22 +97,31 @@ int compute_rank(const Parts& parts, int rank) {
                                  parts.servers.begin());
 }
 
-collective::NextNode watch(const collective::Whereabouts& where, int rank) {
-  collective::NextNode watched;
-  watched.watch(where, {static_cast<std::uint32_t>(rank)});
-  return watched;
+Lookout::Look watch(const collective::Whereabouts& where, int rank) {
+  auto watched = std::make_shared<collective::NextNode>();
+  watched->watch(where, {static_cast<std::uint32_t>(rank)});
+  return [watched] { return watched->look(); };
 }
 
-// The next server looks after the one after it, and so on: that a node is lost, somebody elsewhere notices.
-// COLLECTIVE over the servers.
-std::optional<collective::NextNode> watch_next_server(const mpi::Comm& servers, const Parts& parts,
-                                                      const Invitation& mine) {
+// A process of this node.
+Lookout::Look watch(std::int64_t process, int rank) {
+  using collective::Peers;
+  auto watched = std::make_shared<Peers>(
+      std::vector<Peers::Peer>{{}, Peers::find(static_cast<pid_t>(process), rank)}, 0);
+  return [watched] { return watched->look(); };
+}
+
+// The next server looks after the one after it, and so on: one that is lost, somebody notices. COLLECTIVE
+// over the servers.
+std::optional<Lookout::Look> watch_next_server(const mpi::Comm& servers, const Parts& parts,
+                                               const Invitation& mine) {
   const std::vector<std::string> all =
       servers.gather_to_all({reinterpret_cast<const char*>(&mine), sizeof mine});
   const auto next = static_cast<std::size_t>(servers.rank() + 1) % all.size();
+  if (next == static_cast<std::size_t>(servers.rank())) return std::nullopt;
   Invitation theirs;
   std::memcpy(&theirs, all[next].data(), sizeof theirs);
-  if (theirs.host == mine.host) return std::nullopt;
+  if (theirs.host == mine.host) return watch(theirs.region.process, parts.servers[next]);
   return watch(theirs.answers, parts.servers[next]);
 }
 
@@ -135,7 +146,7 @@ Status serve(const mpi::Comm& job, const mpi::Comm& servers, const Parts& parts,
   bool own_cores = invitation.bound != 0;
   std::vector<Server::Client> clients;
   std::vector<std::pair<int, Mailbox>> elsewhere;
-  std::vector<collective::NextNode> watched;
+  std::vector<Lookout::Look> watched;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     invitation.mailbox = page + i * each;
     new (region->data() + invitation.mailbox) Mailbox::Shared;

@@ -72,6 +72,7 @@ std::vector<Setting> settings_of(const SessionOptions& options, const std::optio
           option("mapping", word(options.mapping)),
           option("compute_per_server", number(options.compute_per_server)),
           option("node_size", number(options.node_size)),
+          option("budget", options.budget == 0 ? std::string("left out") : format_bytes(options.budget)),
           Setting{"the plan of WEIR_PLAN", in_a_few_words(plan),
                   "hand the same plan to all ranks; with Open MPI: mpirun -x WEIR_PLAN=FILE"},
           Setting{"whether an earlier session had I/O servers", plan_is_over ? "yes" : "no",

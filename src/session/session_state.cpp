@@ -124,6 +124,7 @@ Status State::start_servers(const SessionOptions& options, const std::vector<std
   if (!*connected) leave(0);
   note_servers(job_, parts->servers);
   comm_ = (*connected)->compute;
+  if (comm_.size() > 1) farewell_ = comm_.duplicate();
   file_comm_ = comm_;
   conduit_ = std::move((*connected)->conduit);
   return {};
@@ -296,7 +297,10 @@ Status State::end() {
     report = conduit_->report();
     if (hook != nullptr) hook->server_lost = report.lost;
     // Where the session could not be ended together, the others may be elsewhere: no sums then.
-    if (!progress->status()) final_summary_ = summary();
+    if (!progress->status()) {
+      final_summary_ = summary();
+      if (hook != nullptr) hook->left = farewell_;
+    }
     conduit_.reset();
     if (final_summary_) return status;
   }
@@ -347,7 +351,7 @@ Status State::end() {
 }
 
 State::~State() {
-  if (hook_ != nullptr && !ended_ && !conduit_) hook_->left = farewell_;
+  if (hook_ != nullptr && !ended_) hook_->left = farewell_;
   if (hook_ != nullptr && !ended_ && conduit_ && !in_thread_) hook_->server_lost = conduit_->report().lost;
   stop_ending_with_mpi();
   if (arrays_) arrays_->disconnect();
@@ -391,13 +395,13 @@ namespace {
   std::_Exit(1);
 }
 
-// Whatever the program returns, the status of its process will be 1. MPI_Abort within MPI_Finalize often
-// makes the launcher of Open MPI 4 crash or hang.
-void fail_at_exit() {
-  std::atexit([] { fail_now(); });
-}
-
 }  // namespace
+
+// MPI_Abort within MPI_Finalize often makes the launcher of Open MPI 4 crash or hang.
+void fail_at_exit() {
+  static const int once = std::atexit([] { fail_now(); });
+  static_cast<void>(once);
+}
 
 // A program that finalises MPI without ending its session would leave the servers waiting, and itself with
 // them; or a file that nobody closed.
@@ -405,9 +409,11 @@ void State::end_with_mpi() {
   const auto end_session = [](MPI_Comm, int, void* value, void*) -> int {
     const std::unique_ptr<FinalizeHook> hook(static_cast<FinalizeHook*>(value));
     State* self = std::exchange(hook->session, nullptr);
-    // Others that have not left, too, wait for this rank in a call that has no end.
-    if (hook->left)
-      (void)mpi::agree(*hook->left, fail(ErrorCode::state, "this rank left its session by an exception"));
+    // Others that have not left, too, may wait for this rank, in a call of the library or of their own: for
+    // a while, and then the job ends.
+    if (hook->left && !hook->server_lost)
+      (void)mpi::agree(*hook->left, fail(ErrorCode::state,
+                                         "this rank left its session by an exception, or after a failure"));
     if (const Status ended = self != nullptr ? self->end() : Status(); !ended) {
       fmt::print(stderr, "weir: {}\n", ended.error().message());
       std::fflush(stderr);
@@ -429,7 +435,14 @@ void State::end_with_mpi() {
 
 // The attribute stays: a session may end while MPI deletes another one, and MPICH allows no change then.
 void State::stop_ending_with_mpi() {
-  if (hook_ != nullptr) std::exchange(hook_, nullptr)->session = nullptr;
+  if (hook_ == nullptr) return;
+  if (is_shared_) hook_->shared = comm_;
+  std::exchange(hook_, nullptr)->session = nullptr;
+}
+
+MPI_Comm State::share_compute() {
+  is_shared_ = true;
+  return comm_.get();
 }
 
 }  // namespace weir::session

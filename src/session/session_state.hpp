@@ -24,6 +24,10 @@ struct Decision;
 
 bool mpi_is_running();
 
+// Something is lost, and nobody is left to be told but whoever looks at the job: whatever the program
+// returns, the status of its process will be 1.
+void fail_at_exit();
+
 class State {
  public:
   // COLLECTIVE over comm. Does not return on I/O servers.
@@ -61,6 +65,8 @@ class State {
 
   Summary summary();
   const mpi::Comm& comm() const { return comm_; }
+  // For the program, which may use it until MPI is finalised.
+  MPI_Comm share_compute();
   // For reading in a thread of its own, a communicator of that thread's.
   const mpi::Comm& file_comm() const { return file_comm_; }
   const std::shared_ptr<offload::Arrays>& arrays() const { return arrays_; }
@@ -94,15 +100,17 @@ class State {
   std::vector<Closing> closings_;  // under way; end() tells what nobody asked
   std::set<DirectSink*> direct_files_;
   std::vector<std::unique_ptr<files::OutputFile>> given_up_;  // and not closed by the other ranks, perhaps
-  std::optional<mpi::Comm> farewell_;  // where ranks meet that left; synchronous, of several ranks
+  bool is_shared_ = false;                                    // the program has the compute communicator
+  std::optional<mpi::Comm> farewell_;  // where ranks meet that left, if there are several; not with a thread
   bool ended_ = false;
   std::chrono::steady_clock::time_point began_to_let_go_;
   std::chrono::steady_clock::time_point last_let_go_;
   // Kept by MPI until it is finalised; a session that ends before takes itself out of it.
   struct FinalizeHook {
     State* session;
-    std::optional<mpi::Comm> left = {};  // by this rank, and nobody answers for it
-    bool server_lost = false;            // MPI would wait for it for ever
+    std::optional<mpi::Comm> left = {};    // by this rank, and nobody answers for it
+    std::optional<mpi::Comm> shared = {};  // the program may still use it
+    bool server_lost = false;              // MPI would wait for it for ever
   };
   FinalizeHook* hook_ = nullptr;
   std::optional<Summary> final_summary_;

@@ -143,9 +143,13 @@ struct File::Impl {
         if (!session->ended()) sink->give_up();
         return;
       }
-      if (const Status closed = close(); !closed) fmt::print(stderr, "weir: {}\n", closed.error().message());
+      if (const Status closed = close(); !closed) {
+        fmt::print(stderr, "weir: {}\n", closed.error().message());
+        session::fail_at_exit();
+      }
     } catch (const std::exception& error) {
       std::fprintf(stderr, "weir: while closing a file: %s\n", error.what());
+      session::fail_at_exit();
     }
   }
 };
@@ -386,17 +390,20 @@ Session::~Session() {
     if (std::uncaught_exceptions() > impl_->exceptions ||
         (!state.comm().is_serial() && !session::mpi_is_running()))
       return;
-    if (const Status ended = impl_->state->end(); !ended)
+    if (const Status ended = impl_->state->end(); !ended) {
       fmt::print(stderr, "weir: {}\n", ended.error().message());
+      session::fail_at_exit();
+    }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "weir: while ending a session: %s\n", error.what());
+    session::fail_at_exit();
   }
 }
 
 MPI_Comm Session::compute() const {
   if (impl_->state->comm().is_serial())
     throw Error(ErrorCode::state, -1, "ask for the communicator: this session is serial");
-  return impl_->state->comm().get();
+  return impl_->state->share_compute();
 }
 
 File Session::create(const std::string& path, const FileOptions& options) {

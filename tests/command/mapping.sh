@@ -61,6 +61,10 @@ expect 9 'failed in' "$weir" run -- ./app
 expect 0 '' "$weir" plan --mapping consecutive -n 1 --json -o plan.json
 expect 0 'rank 1 ' "$weir" run --plan plan.json -- ./app
 expect 2 'plan.json is for 2 ranks' "$weir" run --plan plan.json -n 2 -- ./app
+expect 2 'for --mapping' "$weir" run --plan plan.json --ratio 4 -- ./app
+expect 2 'programs that Weir launches' "$weir" run --ratio 4 --own-nodes -- ./app
+expect 2 'only placements for a pattern' "$weir" plan --mapping consecutive -n 2 --emit cray
+expect 0 'WEIR_BUDGET' env WEIR_BUDGET=64MiB "$weir" run --mapping consecutive -n 4 --hosts a,b --dry-run -- ./app
 expect 2 'only one of them' "$weir" run --plan plan.json --mapping thread -- ./app
 expect 1 'absent.json' "$weir" run --plan absent.json -- ./app
 echo '{"weir_plan": 1, "backend": {"name": "posix"}}' > any.json

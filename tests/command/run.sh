@@ -68,6 +68,9 @@ echo '{"weir_plan": 1, "mode": "thread"}' > plan.json
 expect 0 'wrote' env WEIR_PLAN=plan.json "$MPIEXEC" -n 2 "$examples/heat" planned.h5
 
 # The demo, small, with and without files left.
+printf '{"weir_plan":1,"mode":"servers"}' > servers.json
+expect 0 'posix +demo-posix.dat +[0-9]+ +[0-9]+ +yes' env WEIR_PLAN="$PWD/servers.json" "$weir" demo --storage-only -n 3 --size 1MiB
+rm servers.json
 expect 0 'posix +demo-posix.dat +[0-9]+ +[0-9]+ +yes' "$weir" demo --storage-only -n 3 --size 1MiB --keep
 expect 0 'temperature +float64' "$weir" ls weir-demo/demo-posix.dat
 expect 0 '"verified": true' "$weir" demo -n 2 --size 100KiB --steps 1 --json

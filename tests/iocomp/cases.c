@@ -242,6 +242,16 @@ static void fails(void) {
   free(a);
 }
 
+/* An array that is not there: no other memory is written in its place. */
+static void absent(void) {
+  MPI_Request request;
+  preDataSend(&iocompParams, NULL, "absent.dat");
+  dataSend(NULL, &iocompParams, &request, SIZE);
+  dataWait(&iocompParams, &request, NULL, "absent.dat");
+  stopSend(&iocompParams);
+  EXPECT(!exists("absent.dat"));
+}
+
 /* Leaves a note where the library asks for the disk, in any process: with servers it is not this one. */
 __attribute__((visibility("default"))) int fsync(int descriptor) {
   FILE* note = fopen("asked_for_disk", "w");
@@ -281,7 +291,7 @@ static const struct {
 } cases[] = {{"order", order, 0},   {"empty", empty, 0},     {"sizes", sizes, 0},     {"many", many, 0},
              {"late", late, 0},     {"dropped", dropped, 0}, {"asks", asks, 0},       {"fails", fails, 1},
              {"synced", synced, 0}, {"beside", beside, 0},   {"forgets", forgets, 0}, {"forgot", forgot, 0},
-             {"guards", guards, 0}};
+             {"guards", guards, 0}, {"absent", absent, 0}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

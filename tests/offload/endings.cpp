@@ -113,6 +113,18 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
   }
   if (scenario == "nothing" || scenario == "idle") return 0;
   if (scenario == "after-end") return after_end(io, place, data, folder);
+  if (scenario == "lost-in-scope") {
+    weir::File lost = io.create(folder + "/none/lost.dat", {.backend = "posix"});
+    write(lost, place, data, 0);
+    return 0;
+  }
+  if (scenario == "compute-after-end") {  // what the program was given stays until MPI is finalised
+    MPI_Comm compute = io.compute();
+    io.end();
+    owned.reset();
+    MPI_Barrier(compute);
+    return 0;
+  }
   if (scenario == "missing-folder") {  // on all ranks
     weir::File lost = io.create(folder + "/none/lost.dat", {.backend = "posix"});
     write(lost, place, data, 0).wait_stored();
@@ -151,6 +163,10 @@ int run(const std::string& scenario, const std::string& mode, const std::string&
                                              .offset = {late.size() * static_cast<std::size_t>(place.rank)},
                                              .count = {late.size()}});
     throw std::runtime_error("all ranks have had enough");
+  } else if (scenario == "own-messages") {  // of the program, between ranks that hear of a failure and others
+    if (last) throw std::runtime_error("one rank has had enough");
+    double halo = place.rank;
+    MPI_Bcast(&halo, 1, MPI_DOUBLE, place.size - 1, io.compute());
   } else if (scenario == "exception-late") {  // the data is gone long before the others come
     if (last) {
       const std::vector<double> gone(std::size_t{1} << 20U, 3);

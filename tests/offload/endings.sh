@@ -74,6 +74,8 @@ run() {
 run nothing succeeds '' clean
 run missing-folder fails 'No such file or directory' clean
 run end-of-scope succeeds '' clean
+run lost-in-scope fails 'No such file or directory' clean
+run compute-after-end succeeds '' clean
 run end-unclosed fails 'not closed' clean
 run after-end succeeds 'the session has ended' clean
 run exceptions fails 'all ranks have had enough' clean
@@ -96,6 +98,7 @@ if [ "$mode" = thread ]; then
   WEIR_SHARING_TRAP=yes run exception-late fails 'has left the session|differs between ranks' clean
 fi
 if [ "$mode" = servers ]; then
+  run own-messages fails 'left its session by an exception' any
   run idle succeeds '' clean
   run server-killed fails 'signal 9|Killed|has ended' any
   run server-stopped fails "lost\.dat: write variable 'T', step [0-9]+: the I/O server \(rank [0-9]+ of the job\) is lost: .* 5 s" any

@@ -117,7 +117,8 @@ Status demo(Arguments arguments) {
       "--size", arguments.size, "--steps",  std::to_string(arguments.settings.steps)};
   if (arguments.settings.json) words.emplace_back("--json");
   if (arguments.settings.keep) words.emplace_back("--keep");
-  WEIR_TRY(run_ranks(arguments.settings.ranks, words));
+  // All ranks write themselves, whatever plan the user's programs have.
+  WEIR_TRY(run_ranks(arguments.settings.ranks, words, {{"WEIR_PLAN", ""}}));
   if (!arguments.settings.json && !arguments.storage_only)
     WEIR_TRY(show_servers(folder.path(), std::max<std::int64_t>(bytes / 4, 8), arguments.settings.keep));
   if (!arguments.settings.json && arguments.settings.keep) {

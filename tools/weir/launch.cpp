@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "build_info.hpp"
 #include "placement/emit.hpp"
@@ -33,9 +34,6 @@ void allow_sharing_of_cores() {
                                     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                     {"OMPI_MCA_mpi_yield_when_idle", "1"},
                                     {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
-                                    // Programs that start MPI for one thread can still use Weir's.
-                                    {"OMPI_MPI_THREAD_LEVEL", "3"},
-                                    {"MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE"},
                                     {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
                                     {"PRTE_MCA_hwloc_default_binding_policy", "none"}}) {
     ::setenv(name, value, keep);
@@ -172,6 +170,23 @@ std::string host_slots(const Placement& placement) {
 #endif
 
 }  // namespace
+
+void allow_threads(std::map<std::string, std::string>& environment) {
+  for (const auto& [name, value] :
+       {std::pair{"OMPI_MPI_THREAD_LEVEL", "3"}, {"MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE"}}) {
+    if (std::getenv(name) == nullptr) environment[name] = value;
+  }
+}
+
+std::vector<std::string> own_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view words = *entry;
+    if (words.starts_with("WEIR_")) names.emplace_back(words.substr(0, words.find('=')));
+  }
+  std::ranges::sort(names);
+  return names;
+}
 
 Result<LauncherCommand> launcher_for(const Plan& plan, const std::string& rank_file_path,
                                      const std::vector<std::string>& variables) {

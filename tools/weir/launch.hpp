@@ -50,6 +50,12 @@ Result<int> launch(const Launch& launch);
 // An exit code in words; success is 0.
 Status outcome(const std::string& what, int code);
 
+// Programs that start MPI for one thread can still use Weir's, unless the user says otherwise.
+void allow_threads(std::map<std::string, std::string>& environment);
+
+// The settings of Weir (WEIR_...) in the environment, by name: for ranks on other nodes, too.
+std::vector<std::string> own_variables();
+
 // The launcher and its options for the ranks of a plan, which get these variables of the environment wherever
 // they run.
 struct LauncherCommand {

@@ -80,7 +80,8 @@ Result<Plan> plan_for(const MappingArguments& arguments) {
 std::string words_of(const MappingArguments& arguments) {
   const LayoutRequest& layout = arguments.layout;
   const PlatformRequest& platform = arguments.platform;
-  std::string words = "--mapping " + layout.mapping;
+  std::string words;
+  if (!layout.mapping.empty()) words += " --mapping " + layout.mapping;
   if (layout.compute != 0) words += fmt::format(" -n {}", layout.compute);
   if (layout.compute_per_server != 1) words += fmt::format(" --ratio {}", layout.compute_per_server);
   if (layout.own_nodes) words += " --own-nodes";
@@ -92,7 +93,7 @@ std::string words_of(const MappingArguments& arguments) {
                                     {"--platform", platform.platform}}) {
     if (!value.empty()) words += fmt::format(" {} {}", name, shell_quoted(value));
   }
-  return words;
+  return words.empty() ? words : words.substr(1);
 }
 
 std::string mappings_help() {

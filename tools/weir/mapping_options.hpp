@@ -24,7 +24,7 @@ Result<Platform> platform_for(const MappingArguments& arguments);
 // they are not bound then.
 Result<Plan> plan_for(const MappingArguments& arguments);
 
-// The options again, as they stand on a command line.
+// The options again, as they stand on a command line; empty: there were none.
 std::string words_of(const MappingArguments& arguments);
 
 // "Mappings:" with a line each, for --help.

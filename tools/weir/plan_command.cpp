@@ -1,5 +1,6 @@
 // weir plan: which ranks compute, which serve I/O, which aggregate, and where each of them runs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -58,6 +59,10 @@ Status make_mapping(Arguments arguments) {
   const std::vector<std::string> forms = {"table",       "json", "slurm", "openmpi", "openmpi-rankfile",
                                           "openmpi-seq", "mpich"};
   if (std::find(forms.begin(), forms.end(), arguments.emit) == forms.end()) {
+    if (find_emitter(arguments.emit))
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--emit {}: only placements for a pattern have that form", arguments.emit),
+                  fmt::format("for a mapping, use one of {}; or give --pattern", fmt::join(forms, ", ")));
     return fail(ErrorCode::invalid_argument,
                 fmt::format("--emit: unknown form '{}'{}", arguments.emit, suggest(arguments.emit, forms)));
   }
@@ -163,7 +168,8 @@ void add_plan_command(CLI::App& app, Context& context) {
                           ->expected(0, 1);
   command->add_option("-o,--output", arguments->output, "Write to this file, not to the terminal")
       ->option_text("FILE");
-  std::string emitted = "Forms for launchers and I/O libraries:\n";
+  std::string emitted =
+      "Forms for launchers and I/O libraries (of a mapping: slurm, openmpi-rankfile, openmpi-seq, mpich):\n";
   for (const Emitter& emitter : emitters())
     emitted += fmt::format("  {:<17}{}\n", emitter.name, emitter.what);
   command->footer(

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "announced_nodes.hpp"
+#include "command_words.hpp"
 #include "core/options.hpp"
 #include "job_recorder.hpp"
 #include "job_report.hpp"
@@ -159,7 +160,7 @@ void tell(const RecordingArguments& arguments, const store::Job& job) {
     warn(made.error().message());
   }
   warn(fmt::format("{}; weir report last{} shows more", one_line(job),
-                   arguments.store.empty() ? "" : " --store " + arguments.store));
+                   arguments.store.empty() ? "" : " --store " + shell_quoted(arguments.store)));
 }
 
 }  // namespace

@@ -66,6 +66,12 @@ class Folder {
 
 // A saved plan, for this machine or for nodes like it.
 Result<Plan> replay_plan(const Arguments& arguments) {
+  const LayoutRequest& layout = arguments.mapping.layout;
+  if (layout.compute_per_server != 1 || layout.own_nodes || layout.node_size != 0)
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("--plan {} has the servers: --ratio, --own-nodes and --node-size are for --mapping",
+                    arguments.plan));
   WEIR_ASSIGN(Plan plan, in(load_plan(arguments.plan), "--plan"));
   if (plan.ranks == 0) {
     if (arguments.mapping.layout.compute == 0) {
@@ -139,11 +145,9 @@ Result<int> run(const Arguments& arguments) {
   WEIR_TRY(check(arguments.recording));
   const bool replay = !arguments.plan.empty();
   if (!replay && arguments.mapping.layout.mapping.empty()) {
-    const MappingArguments& mapping = arguments.mapping;
-    if (mapping.layout.compute != 0 || !mapping.platform.hosts.empty() ||
-        !mapping.platform.hostfile.empty()) {
+    if (const std::string words = words_of(arguments.mapping); !words.empty()) {
       return fail(
-          ErrorCode::invalid_argument, "-n and hosts are for programs that Weir launches",
+          ErrorCode::invalid_argument, fmt::format("{}: that is for programs that Weir launches", words),
           "say where the I/O happens by --mapping or --plan, or start the launcher yourself: weir run -- "
           "mpirun -n 4 ./app");
     }
@@ -170,8 +174,11 @@ Result<int> run(const Arguments& arguments) {
     WEIR_ASSIGN(more["LD_PRELOAD"], mpiio_library());
     job.environment.merge(more);
   }
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : job.environment) variables.push_back(name);
+  if (plan.mode != Mode::synchronous) allow_threads(job.environment);
+  std::vector<std::string> variables = own_variables();
+  for (const auto& [name, value] : job.environment) {
+    if (!std::ranges::count(variables, name)) variables.push_back(name);
+  }
   WEIR_ASSIGN(const LauncherCommand launcher, launcher_for(plan, rank_file, variables));
   job.words = launcher.words;
   if (!launcher.binds && !plan.placement.pus_of.empty()) {
