@@ -5,12 +5,15 @@
 
 #include <future>
 
+#include "core/copy.hpp"
 #include "core/this_thread.hpp"
 
 namespace weir::workloads {
 
 PlainWriter::PlainWriter(Settings settings)
-    : settings_(std::move(settings)), data_(settings_.bytes, std::byte{1}) {
+    : settings_(std::move(settings)),
+      elsewhere_(settings_.copies ? settings_.bytes : 0, std::byte{1}),
+      data_(settings_.bytes, std::byte{1}) {
   worker_.post([this] { begin(); });
 }
 
@@ -31,6 +34,7 @@ void PlainWriter::write() {
 }
 
 void PlainWriter::write_next() {
+  streaming_copy(data_.data(), elsewhere_.data(), elsewhere_.size());
   status_ = write_at(file_.get(), data_.data(), data_.size(), written_, settings_.path);
   written_ += data_.size();
   if (status_ && settings_.to_disk && ::fsync(file_.get()) != 0)

@@ -239,8 +239,11 @@ TEST(Stream, SomebodyElseWritesBesidePlainStream) {
   StreamArrays arrays(session, settings.elements);
   const std::string path = folder / ("plain-writer-" + std::to_string(world_rank()));
   for (const bool to_disk : {false, true}) {
-    PlainWriter writer(
-        {.path = path, .bytes = arrays.a.size() * sizeof(double), .to_disk = to_disk, .cores = {}});
+    PlainWriter writer({.path = path,
+                        .bytes = arrays.a.size() * sizeof(double),
+                        .copies = !to_disk,
+                        .to_disk = to_disk,
+                        .cores = {}});
     int writes = 0;
     run_plain_stream(session, arrays, settings, [&] {
       writer.write();
@@ -251,7 +254,8 @@ TEST(Stream, SomebodyElseWritesBesidePlainStream) {
     EXPECT_TRUE(finished) << finished.error().message();
     EXPECT_FALSE(std::filesystem::exists(path));
   }
-  PlainWriter nowhere({.path = "/no/such/folder/file", .bytes = 1, .to_disk = false, .cores = {}});
+  PlainWriter nowhere(
+      {.path = "/no/such/folder/file", .bytes = 1, .copies = false, .to_disk = false, .cores = {}});
   nowhere.write();
   EXPECT_FALSE(nowhere.finish());
 }

@@ -175,14 +175,15 @@ class StreamMeasure {
     if (nanoseconds > 0) sample.values["core_distance_ns"] = nanoseconds;
   }
 
-  // Plain STREAM beside somebody who writes as much at the same moments, on the server's core: no server can
-  // be a better neighbour.
+  // Plain STREAM beside somebody who writes as much at the same moments, on the server's core, and copies it
+  // before if it is the program's: no server can be a better neighbour.
   void add_floor(Comparison& comparison, const StreamSettings& settings) {
     const bool has_none = writer_cores_.empty() || may_run_on_any(writer_cores_);
     if (workloads::slowest(has_none ? 1 : 0, session_.compute()) > 0) return;
     PlainWriter writer(
         {.path = settings.path + ".floor." + std::to_string(workloads::rank_in(session_.compute())),
          .bytes = arrays_for(settings).a.size() * sizeof(double),
+         .copies = !settings.weir_arrays,
          .to_disk = job_.to_disk,
          .cores = writer_cores_});
     removed_.let_go();

@@ -140,7 +140,9 @@ void print_tables(const BenchReport& report) {
     fmt::print("\nvisible I/O: send + wait, over the time of all I/O of the sequential run.\n");
     fmt::print("slowdown:    compute over the same without the library{}.\n", slowdown_rhythm(report));
     if (has(report, "compute_slowdown_floor"))
-      fmt::print("floor:       the same for a thread on the server's core that merely writes as much.\n");
+      fmt::print(
+          "floor:       the same for a thread on the server's core that merely writes as much, and copies it "
+          "before unless the arrays are Weir's.\n");
     if (has(report, "compute_slowdown_busy"))
       fmt::print("busy:        slowdown in the rhythm of all other columns, which leaves no pause.\n");
     fmt::print("wall ratio:  over the sequential run.\n");
