@@ -1,15 +1,15 @@
+/* clang-format off */
 /* Programs written for iocomp (github.com/iocomp-org/iocomp) compile against this header and run on Weir,
- * unchanged. An installed Weir stands in for an installed iocomp:
+ * unchanged. An installed Weir stands in for an installed iocomp, IOCOMP_DIR being PREFIX/lib/weir/iocomp:
  *
- *     mpicc program.c -I$IOCOMP_DIR/include -L$IOCOMP_DIR/lib -liocomp       with
- * IOCOMP_DIR=PREFIX/lib/weir/iocomp
+ *     mpicc program.c -I$IOCOMP_DIR/include -L$IOCOMP_DIR/lib -liocomp
  *
  * Both of its interfaces are here, told apart by the number of arguments:
  *
- *     1.1      iocompInit(&p, comm, HT, ioLib, NODESIZE)    dataSendTest(&p, &request)    dataWait(&p,
- * &request) every write goes to one file: mpiio.dat, hdf5.h5, adios2.h5, adios2.bp4 or adios2.bp5 2023-10
- * iocompInit(..., shared, numWin)              dataSendTest(..., array)      dataWait(..., array, file) and
- * preDataSend(&p, array, file): every write goes to the file named there
+ *     1.1      iocompInit(&p, comm, HT, ioLib, NODESIZE)    dataSendTest(&p, &request)    dataWait(&p, &request)
+ *              every write goes to one file: mpiio.dat, hdf5.h5, adios2.h5, adios2.bp4 or adios2.bp5
+ *     2023-10  iocompInit(..., shared, numWin)    dataSendTest(..., array)    dataWait(..., array, file)
+ *              and preDataSend(&p, array, file): every write goes to the file named there
  *
  * A file holds one array of doubles: what the compute ranks sent, one after the other. ioLib 0 is plain bytes
  * (FILE.json beside it tells `weir ls` what they are), 1 HDF5 (the array is "IntArray"), 2, 3 and 4 ADIOS2 as
@@ -28,6 +28,7 @@
  *
  * Threads: one at a time.
  */
+/* clang-format on */
 #ifndef WEIR_IOCOMP_H
 #define WEIR_IOCOMP_H
 

@@ -206,6 +206,7 @@ class WEIR_API Reader {
 };
 
 // Memory that Weir allocated, where an I/O server can read it: what lies in it is written without a copy.
+// With servers or a thread it takes twice its bytes, where there are so many (see Buffer::fresh).
 class WEIR_API Memory {
  public:
   Memory() = default;
@@ -275,7 +276,8 @@ class WEIR_API Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  MPI_Comm compute() const;  // LOCAL: to be used by the program in place of the communicator it passed
+  // LOCAL: to be used by the program in place of the communicator it passed. It lives until MPI is finalised.
+  MPI_Comm compute() const;
 
   File create(const std::string& path, const FileOptions& options = {});
   Reader open(const std::string& path, const FileOptions& options = {});  // the backend is found by content

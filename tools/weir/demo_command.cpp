@@ -136,7 +136,7 @@ void add_demo_command(CLI::App& app, Context& context) {
       "demo",
       "The same array through every storage backend, then what an I/O server hides: verified and timed");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("-n,--ranks", arguments->settings.ranks, "MPI ranks")
+  command->add_option("-n,--ranks", arguments->settings.ranks, "MPI ranks of the table of backends; STREAM computes on one")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   command
