@@ -83,12 +83,15 @@ std::vector<Setting> settings_of(const SessionOptions& options, const std::optio
 Status apply(const SessionOptions& options, Plan& plan) {
   if (!options.mode.empty()) {
     WEIR_ASSIGN(plan.mode, parse_mode(options.mode));
-  } else if (!options.mapping.empty()) {
-    WEIR_ASSIGN(const Mapping mapping, find_mapping(options.mapping));
-    plan.mode = mode_of(mapping);
   }
   if (!options.mapping.empty()) {
-    WEIR_TRY(find_mapping(options.mapping));
+    WEIR_ASSIGN(const Mapping mapping, find_mapping(options.mapping));
+    if (options.mode.empty()) plan.mode = mode_of(mapping);
+    // Modes without servers leave a mapping alone, so that a program can switch between modes.
+    if (plan.mode == Mode::servers && mode_of(mapping) != Mode::servers)
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("mode 'servers' contradicts mapping '{}'", options.mapping),
+                  "leave out one of them");
     plan.roles.mapping = options.mapping;
   }
   if (plan.mode == Mode::servers && (plan.roles.mapping == "sequential" || plan.roles.mapping == "thread"))

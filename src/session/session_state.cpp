@@ -168,6 +168,8 @@ Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileO
   files::CreateOptions wanted{options.backend, options.options, options.checksums, options.fsync,
                               /*fsync_writes=*/false};
   Status mine = apply_fsync_of_environment(wanted);
+  if (mine && options.policy == Policy::throttled && options.in_flight == 0)
+    mine = fail(ErrorCode::invalid_argument, "in_flight is 0", "make it 1 or more");
   if (wanted.backend.empty() && !plan_.backend.name.empty()) {
     wanted.backend = plan_.backend.name;
     // What the program says about its backend's options holds; the plan fills in the rest.
@@ -183,8 +185,6 @@ Result<std::unique_ptr<Sink>> State::create(const std::string& path, const FileO
     if (!file) return tl::make_unexpected(file.error());
     return std::make_unique<DirectSink>(std::move(*file), *this);
   }
-  if (mine && options.policy == Policy::throttled && options.in_flight == 0)
-    mine = fail(ErrorCode::invalid_argument, "in_flight is 0", "make it 1 or more");
   auto entry = files::backend_for(path, wanted, !comm_.is_serial());
   if (!mine) entry = tl::make_unexpected(mine.error());
   entry = in(std::move(entry), "create", path);

@@ -53,6 +53,8 @@ chmod +x with_plan_on_rank_0
 expect 3 'plan of WEIR_PLAN differs between ranks: none here, mode servers.* on rank 0; hand the same plan to all ranks' \
   timeout -k 5 30 "$MPIEXEC" -n 3 ./with_plan_on_rank_0
 
+fails "mode 'servers' contradicts mapping 'sequential'" 2 mode=servers mapping=sequential
+
 # How many serve: of n ranks with k compute ranks per server, ceil(n / (1 + k)), but no more than compute.
 started 'c0/1 s' 2 mode=servers
 started 'c0/2 c1/2 s' 3 mode=servers compute_per_server=1
